@@ -16,7 +16,7 @@ fn bus_hello_greets_and_is_heard() {
 }
 
 #[test]
-fn flow_hello_goes_on_after_a_restart_and_undoes_what_failed() {
+fn flow_hello_continues_after_a_restart_and_undoes_the_failed_sale() {
     let expected = "\
 life 1: seat 12 is reserved for Ada
 life 1: seat 13 is reserved for Ben

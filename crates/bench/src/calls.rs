@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_whose_calls_come_to_something_else_has_no_rows() {
+    fn an_arm_with_a_wrong_result_has_no_rows() {
         assert!(run(|calls| calls * 2).is_ok());
         let error = run(|calls| calls * 2 - 1).err().map(|error| error.to_string());
         assert!(

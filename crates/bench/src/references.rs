@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_published_figure_of_perpetual_exchange_says_why_it_cannot_be_taken_at_its_word() {
+    fn every_published_figure_of_perpetual_exchange_has_a_caveat() {
         let bare = FIGURES
             .iter()
             .find(|figure| figure.work == Work::RandomPrices && figure.caveat.is_none());

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_that_is_listed_can_be_asked_for_alone() {
+    fn each_listed_part_can_run_alone() {
         let listed = list();
         let parts: Vec<&str> = listed.lines().filter_map(|line| line.strip_prefix("  ")).collect();
         assert!(parts.contains(&"queue.full") && parts.contains(&"match.mix"), "{listed}");

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_may_say_more_but_version_0_may_not() {
+    fn a_later_version_may_have_more_fields_but_version_0_may_not() {
         let fields = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         assert!(TraceContext::parse(&format!("01-{fields}-more")).is_some());
         assert!(TraceContext::parse(&format!("00-{fields}-more")).is_none());

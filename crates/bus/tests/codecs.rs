@@ -166,7 +166,7 @@ fn a_value_that_refuses_to_be_written_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_field_of_an_archive_is_read_where_it_lies() {
+fn a_field_of_an_archive_is_read_in_place() {
     let bytes = encoded(Archive, &a_parcel());
     let archived = Archive.access::<Parcel>(&bytes).unwrap();
     assert_eq!(archived.id.to_native(), 7);

@@ -302,7 +302,7 @@ fn discovering_twice_finds_nothing_new() {
 }
 
 #[test]
-fn a_module_whose_name_only_begins_alike_is_another() {
+fn a_module_with_a_common_prefix_is_not_a_submodule() {
     let bus = Bus::builder().discover_in(concat!(module_path!(), "::sho")).build().unwrap();
     assert_eq!(bus.send_now(shop::Take(1), &Context::new()).unwrap_err().code(), "no_handler");
 }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_reads_back_and_is_its_owners_alone() {
+    fn a_key_file_reads_back_and_is_readable_by_its_owner_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key.toml");
         file().write(&path).unwrap();

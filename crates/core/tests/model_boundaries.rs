@@ -211,7 +211,7 @@ fn a_mass_cancel_of_256_orders_is_finished_and_one_of_257_is_not() {
 }
 
 #[test]
-fn a_mass_cancel_goes_on_whatever_becomes_of_the_orders_before_it() {
+fn a_mass_cancel_continues_after_the_orders_before_it_end() {
     let mut lockstep = world(2);
     let last = rest(&mut lockstep, 600, 1, Side::Sell, 100);
     let by_counter = |counter: u64| OrderId(last.0 - 600 + counter);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_finds_its_waiter_whether_it_comes_before_or_after_the_first_poll() {
+    fn a_reply_reaches_its_waiter_before_and_after_the_first_poll() {
         let slots = Arc::new(Slots::new(2));
         let counted = Arc::new(Counted::default());
         let waker = Waker::from(Arc::clone(&counted));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_whose_user_went_away_is_free_only_when_its_reply_has_come() {
+    fn an_abandoned_slot_is_free_only_after_its_reply() {
         let slots = Arc::new(Slots::new(1));
         let gone = ticket(&slots);
         let number = gone.slot.unwrap();

@@ -145,7 +145,7 @@ async fn a_refusal_of_the_engine_names_its_place_in_the_journal() {
 }
 
 #[tokio::test]
-async fn an_engine_that_takes_no_more_says_so() {
+async fn an_engine_that_accepts_no_more_commands_reports_it() {
     let Stage { engine, bus, .. } = Stage::empty().await;
     engine.close_intake();
     let alice = grant(&[Scope::Trade], &[ALICE]);

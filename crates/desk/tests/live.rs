@@ -83,7 +83,7 @@ fn wait(live: &Live, seq: Seq) {
 }
 
 #[test]
-fn a_feed_that_begins_behind_the_end_comes_to_the_same_as_one_from_the_beginning() {
+fn a_feed_that_begins_before_the_end_reaches_the_state_of_one_from_the_beginning() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().to_owned(),
@@ -293,7 +293,7 @@ impl Listener for Recording {
 }
 
 #[test]
-fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
+fn a_failed_feed_is_restarted_in_place() {
     let dir = tempfile::tempdir().unwrap();
     let (engine, live, mut producer) = running(dir.path());
 

@@ -175,7 +175,7 @@ fn a_start_far_from_the_last_time_in_the_journal_needs_a_setting() {
 }
 
 #[test]
-fn a_start_behind_the_journal_goes_on_from_there_by_the_monotonic_clock() {
+fn a_start_with_the_clock_behind_the_journal_continues_on_the_monotonic_clock() {
     let bench = used_venue(11, true);
     bench.clock.set(Timestamp(TODAY - DAY));
     let (engine, mut stepped, _) = bench.start();

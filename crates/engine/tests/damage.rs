@@ -99,7 +99,7 @@ fn a_newer_snapshot_is_refused_by_name() {
 }
 
 #[test]
-fn a_deleted_event_log_is_made_again_to_the_byte() {
+fn a_deleted_event_log_is_rebuilt_to_the_byte() {
     let (bench, last) = closed_venue(7);
     let all = |engine: &Engine| stage::events(engine, Seq(1), last);
     let (engine, stepped, _) = bench.start();

@@ -15,7 +15,7 @@ fn write(producer: &mut Producer, stepped: &mut Stepped) {
 }
 
 #[test]
-fn the_next_segment_is_tried_now_and_then_and_said_once() {
+fn a_failed_segment_is_retried_at_intervals_and_logged_once() {
     let lines = Lines::watch();
     let mut bench = Bench::new(1, Level::Synced);
     bench.config.segment_bytes = 512 << 10;

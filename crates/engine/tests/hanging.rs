@@ -36,7 +36,7 @@ fn hang(bench: &Bench, engine: &Arc<Engine>, lasting: Duration) -> Arc<Mutex<Opt
 }
 
 #[test]
-fn a_disk_that_hangs_stalls_the_engine_until_it_goes_on() {
+fn a_disk_that_hangs_stalls_the_engine_until_it_continues() {
     let lines = Lines::watch();
     for (seed, step) in [(1, Step::Journal), (2, Step::Events)] {
         let bench = Bench::new(seed, Level::Synced);

@@ -189,7 +189,7 @@ fn the_rules_are_set_behind_a_snapshot_of_everything_before() {
 }
 
 #[test]
-fn a_venue_begun_with_older_rules_goes_on_with_them_until_they_are_set() {
+fn a_venue_keeps_its_older_rules_version_until_another_is_set() {
     let mut bench = Bench::new(12, Level::Synced);
     bench.config.rules_version = 1;
     let rules = |bench: &Bench, seq| {

@@ -181,7 +181,7 @@ fn a_flooding_producer_does_not_keep_others_waiting() {
 }
 
 #[test]
-fn time_is_clamped_and_an_order_whose_time_is_over_does_not_trade() {
+fn time_is_clamped_and_an_expired_order_does_not_trade() {
     let bench = Bench::new(8, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();

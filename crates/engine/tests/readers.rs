@@ -10,7 +10,7 @@ use stage::{Bench, LONG, finish, flow, send, setting, settle};
 use std::sync::{Arc, Mutex};
 
 #[test]
-fn a_slow_reader_goes_on_from_the_event_log_and_catches_up() {
+fn a_slow_reader_continues_from_the_event_log_and_catches_up() {
     let mut bench = Bench::new(1, Level::Synced);
     bench.config.event_ring_blocks = 2;
     let (engine, mut stepped, _) = bench.start();

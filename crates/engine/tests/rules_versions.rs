@@ -60,7 +60,7 @@ fn a_change_of_the_rules_begins_a_segment_of_both_logs() {
 }
 
 #[test]
-fn an_event_log_made_again_says_it_too() {
+fn a_rebuilt_event_log_has_the_rules_version_too() {
     let (bench, engine, mut stepped, changed) = venue(2);
     let last = engine.marks().applied;
     finish(&engine, &mut stepped);
@@ -91,7 +91,7 @@ fn a_segment_begun_by_a_restart_names_the_rules_in_force() {
 }
 
 #[test]
-fn a_backup_says_it_too() {
+fn a_backup_has_the_rules_version_too() {
     let (bench, engine, stepped, changed) = venue(4);
     drop((engine, stepped));
     bench.disk.kill();

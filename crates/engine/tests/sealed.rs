@@ -83,7 +83,7 @@ fn sealing_changes_nothing_but_what_is_on_the_disk() {
 }
 
 #[test]
-fn without_its_key_a_venue_does_not_start_and_says_which_one_it_wants() {
+fn without_its_key_a_venue_does_not_start_and_names_the_key() {
     let mut bench = bench(2, SEALING, keys(&key(7, "a")));
     live(&bench, 50);
     let before = files(&bench);

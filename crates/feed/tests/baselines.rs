@@ -138,7 +138,7 @@ fn older_trades_fill_in_history_only() {
 }
 
 #[test]
-fn trades_older_than_a_day_leave_the_ticker_alone() {
+fn trades_older_than_a_day_do_not_change_the_ticker() {
     let mut whole = history();
     let day = 24 * 60 * MINUTE;
     whole.time += day;
@@ -151,7 +151,7 @@ fn trades_older_than_a_day_leave_the_ticker_alone() {
 }
 
 #[test]
-fn history_comes_before_the_first_event() {
+fn history_precedes_the_first_event() {
     let mut stage = history();
     let deal = trade((1, ALICE), (2, BOB), Side::Buy, (100, 10), (20, 0), Amount(0));
     let refused = stage.feed.backfill_trade(Seq(1), Timestamp(SECOND), &deal);

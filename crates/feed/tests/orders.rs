@@ -240,7 +240,7 @@ fn without_risk_nothing_moves_but_volume_is_known() {
 }
 
 #[test]
-fn an_expired_order_says_so() {
+fn an_expired_order_has_its_own_error() {
     let mut stage = Stage::new();
     let order = stage.rest(ALICE, Side::Buy, 100, 50);
     let released = reserve(Side::Buy, 100, 50);

@@ -43,7 +43,7 @@ fn waiting(store: &Arc<dyn Store>, world: &World, clock: &ManualClock) -> Flows 
 }
 
 #[test]
-fn a_run_whose_worker_gives_no_sign_of_life_is_taken_over_and_the_stale_worker_is_stopped() {
+fn a_run_of_a_silent_worker_is_taken_over_and_the_stale_worker_is_stopped() {
     let (store, world, clock) = (memory(), World::default(), clock());
     let stale = waiting(&store, &world, &clock);
     let run = stale.start::<Waiting>(id("a"), ()).unwrap();

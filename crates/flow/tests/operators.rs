@@ -67,7 +67,7 @@ fn no_goods() -> FlowError {
 }
 
 #[test]
-fn a_stuck_run_goes_on_undoing_when_it_is_retried_even_after_a_restart() {
+fn a_stuck_run_continues_undoing_when_it_is_retried_even_after_a_restart() {
     let (bank, disk) = (Bank::closed(), SimDisk::new(1));
     {
         let flows = bank.flows(on_disk(&disk, Level::Synced, 1));

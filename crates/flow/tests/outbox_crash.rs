@@ -207,7 +207,7 @@ fn append_unconfirmed(store: &LogStore, clock: &ManualClock) {
 }
 
 #[test]
-fn a_message_is_handed_out_only_when_its_step_cannot_be_lost() {
+fn a_message_is_delivered_only_when_its_step_is_durable() {
     for seed in 0..20 {
         let (disk, clock) = (SimDisk::new(seed), clock());
         let store = on_disk(&disk, Level::Synced, 1);

@@ -91,7 +91,7 @@ fn check(flows: &Flows, until: u64) {
 }
 
 #[test]
-fn the_log_is_written_anew_and_what_waits_is_kept() {
+fn the_log_is_rewritten_and_waiting_messages_are_kept() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let flows = open(&disk, 1, &clock).unwrap();
     work(&flows, 0..1_500).unwrap();
@@ -106,7 +106,7 @@ fn the_log_is_written_anew_and_what_waits_is_kept() {
 }
 
 #[test]
-fn a_power_failure_while_the_log_is_written_anew_loses_nothing() {
+fn a_power_failure_during_the_rewrite_of_the_log_loses_nothing() {
     let (disk, clock) = (SimDisk::new(1), clock());
     work(&open(&disk, 1, &clock).unwrap(), 0..1_000).unwrap();
     let writes = disk.operations();

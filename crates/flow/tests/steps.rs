@@ -9,7 +9,7 @@ use rialto_flow::{FlowError, RunError};
 use support::{Saga, World, clock, id, memory, on_disk, saga};
 
 #[test]
-fn a_flow_returns_what_its_steps_came_to() {
+fn a_flow_returns_the_results_of_its_steps() {
     let world = World::default();
     let flows = saga(memory(), &world, &clock());
     let run = flows.start::<Saga>(id("a"), (20, false)).unwrap();

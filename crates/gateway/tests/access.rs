@@ -103,7 +103,7 @@ fn the_window_is_a_setting_with_a_bound() {
 }
 
 #[test]
-fn a_key_does_what_its_scopes_say_for_its_accounts_only() {
+fn a_key_is_limited_to_its_scopes_and_accounts() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let reader = venue.key(1, &["read"]);
     venue.ask(&reader, "GET", PATH, Value::Null).expect(200);

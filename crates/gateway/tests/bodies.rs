@@ -78,7 +78,7 @@ fn bodies_of_senders_who_are_not_proved_count_against_their_address() {
 }
 
 #[test]
-fn a_body_that_comes_after_the_end_of_its_key_is_refused() {
+fn a_body_that_arrives_after_the_end_of_its_key_is_refused() {
     let (venue, alice) = with_topic(tight());
     let body = body(128 * KIB);
     let mut late = begin(&venue, &signed(&alice, "POST", PATH, &body), &body);
@@ -112,7 +112,7 @@ fn bodies_of_a_key_have_a_share_and_small_ones_of_others_a_reserve() {
 }
 
 #[test]
-fn a_body_that_does_not_say_how_long_it_is_counts_as_it_comes() {
+fn a_body_without_a_length_counts_as_it_arrives() {
     let (venue, alice) = with_topic(tight());
     let headers = signed_1(&alice, "POST", PATH, b"[]");
     let mut client = venue.client();

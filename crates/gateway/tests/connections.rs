@@ -158,7 +158,7 @@ fn behind_a_proxy() -> TestVenue {
 }
 
 #[test]
-fn a_trusted_proxy_says_whose_a_connection_is() {
+fn a_trusted_proxy_names_the_client_of_a_connection() {
     let venue = behind_a_proxy();
     let from = |client: &str| {
         let mut connection = venue.client();

@@ -33,7 +33,7 @@ fn every_metric_is_documented_and_every_documented_one_exported() {
 }
 
 #[test]
-fn metrics_say_what_happened() {
+fn metrics_report_counts_and_states() {
     let (venue, alice, bob) = TestVenue::with_market(config());
     venue.place(&alice, limit("sell", "1", "100")).expect(201);
     let last = venue.place(&bob, limit("buy", "1", "100")).expect(201)["seq"].clone();
@@ -69,7 +69,7 @@ fn metrics_say_what_happened() {
 }
 
 #[test]
-fn withdrawals_are_counted_by_where_they_stand_and_what_they_came_to() {
+fn withdrawals_are_counted_by_state_and_outcome() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let ask = |amount: &str, reference: &str| {
         let body = json!({"currency": "USD", "amount": amount, "reference": reference});

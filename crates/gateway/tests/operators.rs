@@ -235,7 +235,7 @@ fn a_clock_step_is_reported_and_followed_after_acceptance() {
 }
 
 #[test]
-fn a_venue_without_a_directory_for_backups_says_which_setting_it_wants() {
+fn the_error_of_a_venue_without_a_backup_directory_names_the_setting() {
     let venue = TestVenue::empty(config());
     let engine = Arc::clone(venue.engine.as_ref().unwrap());
     let (live, keys) = (Arc::clone(&venue.live), Arc::clone(&venue.keys));

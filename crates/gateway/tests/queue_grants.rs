@@ -106,7 +106,7 @@ fn a_key_creates_no_more_topics_than_its_grant_allows() {
 }
 
 #[test]
-fn a_grant_that_does_not_say_has_the_bounds_of_the_settings() {
+fn a_grant_without_limits_has_those_of_the_settings() {
     let queue = QueueLimits {
         topic_bytes_max: 70_000,
         grant_topics_max: 1,
@@ -242,7 +242,7 @@ fn purged_acknowledged_and_deleted_messages_free_their_bytes() {
 }
 
 #[test]
-fn dead_letters_are_charged_to_the_grant_of_the_topic_that_they_came_from() {
+fn dead_letters_are_charged_to_the_grant_of_their_original_topic() {
     let venue = TestVenue::empty(config());
     let text = "x".repeat(10_000);
     venue

@@ -155,7 +155,7 @@ fn a_topic_is_read_packed_page_by_page() {
 }
 
 #[test]
-fn a_client_that_asks_for_much_and_does_not_read_is_cut_off() {
+fn a_client_that_requests_much_and_does_not_read_is_disconnected() {
     const ASKED: usize = 40;
     let hasty = Duration::from_millis(500);
     let venue = with_topic(GatewayConfig { answer_timeout: hasty, ..config() });

@@ -249,7 +249,7 @@ fn invalid_frames_are_refused_and_the_connection_continues() {
 }
 
 #[test]
-fn a_key_needs_the_right_to_consume_and_is_cut_off_when_it_is_revoked() {
+fn a_key_needs_the_right_to_consume_and_is_disconnected_when_it_is_revoked() {
     let mut limits = config();
     limits.stream.heartbeat = Duration::from_millis(20);
     let venue = with_topic(limits);
@@ -272,7 +272,7 @@ fn a_key_needs_the_right_to_consume_and_is_cut_off_when_it_is_revoked() {
 }
 
 #[test]
-fn a_stop_or_the_end_of_the_group_closes_the_connection_and_says_so() {
+fn a_stop_and_the_end_of_the_group_close_the_connection_with_a_reason() {
     let mut venue = with_topic(config());
     let mut client = Pushed::connect(&venue, "");
     until(&venue, "consumers", "1");

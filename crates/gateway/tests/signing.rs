@@ -28,7 +28,7 @@ fn closes(reply: &Reply) -> bool {
 }
 
 #[test]
-fn a_head_that_proves_nothing_is_refused_before_its_body_comes() {
+fn an_unauthenticated_head_is_refused_before_its_body_arrives() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let body = vec![b' '; 60_000];
     let unsigned = head_alone(&venue, "/v1/orders", &[], body.len());
@@ -163,7 +163,7 @@ fn replays_use_up_the_allowance_of_their_address() {
 }
 
 #[test]
-fn signatures_are_remembered_up_to_a_bound_and_room_comes_back() {
+fn stored_signatures_are_bounded_and_free_their_room() {
     const SIGNATURES_MAX: usize = 16;
     let few = GatewayConfig {
         signatures_max: SIGNATURES_MAX,

@@ -196,7 +196,7 @@ fn a_message_that_is_too_long_ends_the_stream() {
 }
 
 #[test]
-fn a_client_that_says_too_much_is_cut_off() {
+fn a_client_that_sends_too_much_is_disconnected() {
     let mut settings = config();
     (settings.stream.message_rate, settings.stream.message_burst) = (1, 5);
     let (venue, _, _) = TestVenue::with_market(settings);
@@ -215,7 +215,7 @@ fn a_client_that_says_too_much_is_cut_off() {
 }
 
 #[test]
-fn a_silent_client_is_cut_off_and_one_that_answers_pings_is_not() {
+fn a_silent_client_is_disconnected_and_one_that_answers_pings_is_not() {
     let mut settings = config();
     settings.stream.heartbeat = Duration::from_millis(40);
     settings.stream.idle_timeout = Duration::from_millis(400);
@@ -287,7 +287,7 @@ fn closing_code(bytes: &[u8]) -> Option<u16> {
 }
 
 #[test]
-fn a_message_that_never_ends_is_cut_off_though_its_frames_are_empty() {
+fn an_endless_message_of_empty_frames_ends_the_connection() {
     use std::io::{Read, Write};
     let venue = TestVenue::empty(config());
     let mut stream = std::net::TcpStream::connect(venue.address).unwrap();

@@ -114,7 +114,7 @@ fn trades_and_tickers_follow_one_another_as_they_happen() {
 }
 
 #[test]
-fn after_an_unsubscription_nothing_more_comes_of_it() {
+fn after_an_unsubscription_nothing_more_is_sent() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let mut wire = Wire::connect(&venue);
     let book = json!({"channel": "book", "instrument": "BTC-USD"});

@@ -76,7 +76,7 @@ fn restart(venue: &mut TestVenue) {
 }
 
 #[test]
-fn a_stream_that_breaks_off_goes_on_without_gap_or_repetition() {
+fn an_interrupted_stream_resumes_without_gap_or_repetition() {
     let (venue, alice, bob) = TestVenue::with_market(config());
     let mut steady = Wire::connect(&venue);
     steady.auth(&alice);
@@ -106,7 +106,7 @@ fn a_stream_that_breaks_off_goes_on_without_gap_or_repetition() {
 }
 
 #[test]
-fn a_stream_goes_on_after_a_restart_of_the_venue() {
+fn a_stream_continues_after_a_restart_of_the_venue() {
     let (mut venue, alice, bob) = TestVenue::with_market(config());
     let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
     let mut wire = orders_from(&venue, &alice, begin);

@@ -90,7 +90,7 @@ fn a_directory_that_cannot_be_used_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_worker_comes_from_the_environment_or_not_at_all() {
+fn a_worker_id_is_from_the_environment_or_missing() {
     // Every process that runs tests under cargo has this one.
     let number = "CARGO_PKG_VERSION_MAJOR";
     let worker = Worker::from_environment(number).unwrap();

@@ -197,7 +197,7 @@ fn one_is_not_restarted_while_what_it_needs_is_down() {
 }
 
 #[test]
-fn one_that_is_not_ready_keeps_requests_away_and_is_left_alone() {
+fn a_component_that_is_not_ready_refuses_requests_and_is_not_restarted() {
     let story = Story::default();
     let mut venue = Lifecycle::new();
     let feed = Part::new("feed", &story);

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_marks_its_place_alone() {
+    fn a_mark_covers_only_its_own_message() {
         let marks = Marks::new(130);
         marks.set(64);
         marks.set(129);

@@ -196,7 +196,7 @@ fn records_outlive_the_segment_that_retention_deletes() {
 }
 
 #[test]
-fn no_more_is_kept_mapped_than_was_said() {
+fn the_number_of_mapped_files_is_bounded() {
     let (_dir, writer) = log(options(1));
     let maps = Maps::keeping(2);
     let held = read(&writer.segments(), 1, &maps).unwrap();

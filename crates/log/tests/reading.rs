@@ -66,7 +66,7 @@ fn reading_begins_at_any_sequence_across_segments() {
 }
 
 #[test]
-fn a_reader_stops_at_its_end_even_inside_a_group_and_goes_on_from_there() {
+fn a_reader_stops_at_its_end_even_inside_a_group_and_continues_from_there() {
     let (_, mut writer) = new_log(64 << 10);
     fill(&mut writer, 20, 10);
     let mut reader = Reader::open(&writer.segments(), 1).unwrap();

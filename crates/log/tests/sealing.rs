@@ -435,7 +435,7 @@ fn rewritten_groups_after_a_lost_tail_have_new_nonces() {
 }
 
 #[test]
-fn an_epoch_goes_on_counting_from_segment_to_segment() {
+fn an_epoch_continues_counting_from_segment_to_segment() {
     let disk = SimDisk::new(1);
     let small = Options { segment_bytes: 4 * BLOCK as u64, ..options(AES, &keys(), 1) };
     let (mut writer, _) = open(Arc::new(disk.clone()), Path::new(DIR), small).unwrap();

@@ -18,7 +18,7 @@ fn with_topic(options: TopicOptions) -> Stage {
 }
 
 #[test]
-fn a_topic_whose_disk_fails_says_so_and_the_others_go_on() {
+fn a_topic_on_a_failed_disk_is_failed_and_the_others_continue() {
     let mut stage = with_topic(stream());
     stage.queue().create_topic("other", stream()).unwrap();
     stage.publish("t", b"kept");

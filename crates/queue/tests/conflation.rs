@@ -38,7 +38,7 @@ fn meet(reader: &mut Reader) -> Vec<String> {
 }
 
 #[test]
-fn a_reader_that_falls_behind_is_handed_the_last_of_each_key_and_what_has_none() {
+fn a_lagging_reader_gets_the_last_message_of_each_key_and_those_without_a_key() {
     for level in Level::ALL {
         let stage = stage(level, 3);
         let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
@@ -75,7 +75,7 @@ fn a_reader_overtaken_by_retention_gets_the_number_of_missed_messages_first() {
 }
 
 #[test]
-fn keys_beyond_the_bound_are_handed_out_one_and_all() {
+fn messages_of_keys_beyond_the_bound_are_all_delivered() {
     let stage = stage(Level::Memory, 0);
     let keys: Vec<_> = (0..=CONFLATED_KEYS_MAX).map(|key| format!("{key:05}")).collect();
     let messages: Vec<_> = keys.iter().chain(&keys).map(|key| (key.as_str(), "")).collect();

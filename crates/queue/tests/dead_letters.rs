@@ -102,7 +102,7 @@ fn a_topic_that_cannot_be_written_keeps_no_letters_of_others_back() {
 }
 
 #[test]
-fn letters_go_back_in_memory_as_well() {
+fn dead_letters_of_memory_topics_are_redriven_too() {
     let stage = with_dead(stream().level(Level::Memory), &[Publish::new(b"a")]);
     assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 1);
     assert_eq!(take_payloads(&stage.queue().consumer("jobs", "g").unwrap()), ["a"]);
@@ -355,7 +355,7 @@ fn stuck(options: TopicOptions) -> (Stage, Consumer) {
 }
 
 #[test]
-fn a_stream_drops_what_waits_to_be_a_dead_letter_and_its_group_goes_on() {
+fn a_stream_drops_pending_dead_letters_and_its_group_continues() {
     let (stage, consumer) = stuck(stream().messages_max(3));
     let mut taken = 0;
     for _ in 0..10 {

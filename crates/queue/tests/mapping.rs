@@ -120,7 +120,7 @@ fn is_in_a_file(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn messages_of_finished_files_are_handed_out_where_they_are_mapped() {
+fn messages_of_complete_files_are_delivered_from_the_mapping() {
     let (_dir, queue) = filled(options());
     let before = (COUNT.with(Cell::get), BYTES.with(Cell::get));
     let mut reader = queue.reader("t", Start::Oldest).unwrap();

@@ -71,7 +71,7 @@ fn memory_that_was_made_ready_is_what_messages_lie_in() {
 }
 
 #[test]
-fn recent_messages_take_what_they_need_and_no_more_than_the_topic_says() {
+fn recent_messages_use_memory_up_to_the_bound_of_the_topic() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let home = tempfile::tempdir().unwrap();
     let queue = Queue::open_stepped(QueueOptions::at(home.path())).unwrap();

@@ -245,7 +245,7 @@ fn a_waiting_caller_is_woken() {
 }
 
 #[test]
-fn groups_go_on_where_they_were_after_the_log_was_made_again() {
+fn groups_keep_their_positions_after_a_rebuild_of_the_log() {
     let (mut stage, mut owner) = stage();
     owner.write("a", 10, Commit::Synced);
     let _mount = owner.mount(&stage);
@@ -470,7 +470,7 @@ fn times_are_found() {
 }
 
 #[test]
-fn groups_go_on_with_a_copy_of_the_log_as_far_as_it_goes() {
+fn groups_continue_with_a_copy_of_the_log_up_to_its_end() {
     for (acked, expected_next) in [(4, 5), (10, 7)] {
         let (mut stage, mut owner) = stage();
         owner.write("fact", 10, Commit::Synced);

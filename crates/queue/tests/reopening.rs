@@ -64,7 +64,7 @@ fn messages_returned_unseen_count_no_attempt_after_a_restart() {
 }
 
 #[test]
-fn a_group_that_had_as_many_messages_as_it_may_goes_on_after_a_restart() {
+fn a_full_group_continues_after_a_restart() {
     let mut stage = with_topic(stream());
     for payload in [b"1", b"2", b"3"] {
         stage.publish("t", payload);
@@ -108,7 +108,7 @@ fn a_topic_of_memory_is_there_again_and_empty() {
 }
 
 #[test]
-fn a_group_that_came_further_than_what_its_topic_kept_goes_back_and_says_so() {
+fn a_group_beyond_the_kept_messages_goes_back_and_is_reported() {
     let mut rewound = 0;
     for seed in 0..16 {
         let mut stage = Stage::with_seed(seed);

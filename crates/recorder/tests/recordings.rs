@@ -138,7 +138,7 @@ fn many_short_lives_do_not_leave_many_files() {
 }
 
 #[test]
-fn the_next_process_goes_on_with_the_numbers() {
+fn the_next_process_continues_the_numbers() {
     let disk = Arc::new(SimDisk::new(1));
     let mut first = writer(&disk, RingBounds::default());
     first.append(&some_records()).unwrap();

@@ -158,7 +158,7 @@ impl Listener for Breaks {
 }
 
 #[test]
-fn a_feed_that_fails_is_started_again_and_the_venue_goes_on() {
+fn a_failed_feed_is_restarted_and_the_venue_continues() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, _) = Venue::open(&config(&dir), Arc::new(RealDisk::new())).unwrap();
     let name = "first".parse().unwrap();
@@ -194,7 +194,7 @@ fn a_feed_that_fails_is_started_again_and_the_venue_goes_on() {
 }
 
 #[test]
-fn a_venue_whose_feed_is_too_far_behind_is_not_ready_until_it_has_caught_up() {
+fn a_venue_with_a_lagging_feed_is_not_ready_until_it_has_caught_up() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, _) = Venue::open(&config(&dir), Arc::new(RealDisk::new())).unwrap();
     until(&venue, "/v1/ready", |status, _| status == 200);

@@ -37,7 +37,7 @@ fn has(program: &str) -> bool {
 }
 
 #[test]
-fn the_printed_lines_work_and_a_restart_goes_on() {
+fn the_printed_lines_work_and_a_restart_continues() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let data = data.to_str().unwrap();
@@ -90,7 +90,7 @@ fn api_key(running: &Running) -> String {
 }
 
 #[test]
-fn it_ends_by_itself_when_its_time_is_over() {
+fn it_ends_when_its_time_is_over() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let mut running = start(data.to_str().unwrap(), &["--seconds", "3", "--rate", "500"]);

@@ -98,7 +98,7 @@ fn a_configuration_that_does_not_fit_is_refused_with_the_sum() {
 }
 
 #[test]
-fn connections_leave_alone_what_is_reserved_for_the_engine() {
+fn connections_do_not_use_the_engines_reserve() {
     let dir = tempfile::tempdir().unwrap();
     let operations = "operations_listen = \"127.0.0.1:0\"\noperations_connections_max = 8\n";
     configure(dir.path(), &format!("connections_max = 600\n{operations}"));

@@ -262,7 +262,7 @@ fn damage_is_named_with_file_offset_and_what_to_do() {
 }
 
 #[test]
-fn a_directory_in_use_is_left_alone() {
+fn a_directory_in_use_is_not_changed() {
     let venue = Venue::new();
     let config = EngineConfig {
         data_dir: venue.data.clone(),

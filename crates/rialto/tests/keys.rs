@@ -42,7 +42,7 @@ fn serve(data: &str) -> [&str; 5] {
 }
 
 #[test]
-fn a_backup_says_that_it_is_one_and_starts_with_an_admin_key_of_its_own() {
+fn a_backup_is_marked_and_starts_with_its_own_admin_key() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     let admin_key = venue.admin_key();
@@ -96,7 +96,7 @@ fn a_journal_that_has_lost_its_keys_is_refused() {
 }
 
 #[test]
-fn a_damaged_master_key_says_what_to_do() {
+fn the_error_of_a_damaged_master_key_has_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     venue.terminate();

@@ -111,7 +111,7 @@ fn every_line_has_time_level_and_target_and_none_holds_a_secret() {
 }
 
 #[test]
-fn the_level_comes_from_the_variable_or_the_file_and_another_word_is_refused() {
+fn the_level_is_from_the_variable_or_the_file_and_others_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), "[logging]\nlevel = \"warn\"\n");
     assert_eq!(Logged::serve(dir.path(), None).end(), "");

@@ -377,7 +377,7 @@ fn files_are_whole_and_all_there_when_a_consumer_was_killed_in_the_middle() {
 }
 
 #[test]
-fn verify_finds_a_flipped_bit_and_says_where() {
+fn verify_finds_a_flipped_bit_with_its_location() {
     let queue = Queue::here();
     queue.printed("", &["create", "t", "--compression", "zstd"]);
     queue.printed(&"again and again\n".repeat(2_000), &["produce", "t"]);

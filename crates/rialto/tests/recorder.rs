@@ -350,7 +350,7 @@ fn no_secret_is_in_any_record() {
 }
 
 #[test]
-fn records_outlive_a_killed_venue_and_the_next_goes_on_behind_them() {
+fn records_survive_a_killed_venue_and_the_next_one_appends() {
     let mut stage = Stage::new("per_second = 1_000_000");
     assert!(stage.order(0, &["sell", "0.5", "BTC-USD", "--price", "30000"]).status.success());
     let before = stage.entered(1);

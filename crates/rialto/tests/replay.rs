@@ -143,7 +143,7 @@ fn a_file_of_no_known_format_is_refused() {
 }
 
 #[test]
-fn an_order_file_does_what_its_lines_say() {
+fn the_lines_of_an_order_file_take_effect() {
     let dir = tempfile::tempdir().unwrap();
     let file = write(&dir, "o.csv", ORDERS);
     let got = replay(&file, &[]);
@@ -220,7 +220,7 @@ fn a_wrong_header_is_named() {
 }
 
 #[test]
-fn a_directory_that_holds_something_is_left_alone() {
+fn a_nonempty_directory_is_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let file = write(&dir, "o.csv", ORDERS);
     let (code, told) = refused(&file, &["--data", dir.path().to_str().unwrap()]);
@@ -283,7 +283,7 @@ fn a_capture_is_held_against_the_real_trades() {
 }
 
 #[test]
-fn a_capture_without_its_trades_is_replayed_and_says_so() {
+fn a_capture_without_its_trades_is_replayed_with_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let file = write(&dir, "orders.csv", CAPTURE);
     assert_eq!(replay(&file, &[])["real_trades"], Value::Null);

@@ -126,7 +126,7 @@ fn order(venue: &Running, key_file: &str, client_id: &str) {
 }
 
 #[test]
-fn nothing_that_a_client_said_is_readable_in_the_data_directory_and_keys_rotate_by_restart() {
+fn no_client_data_is_readable_in_the_data_directory_and_keys_rotate_by_restart() {
     let venue = Venue::new("zstd", "aes-256-gcm");
     let first = venue.keys("first", &[(11, 'a')], 11);
     let mut running = venue.serve(&first);
@@ -201,7 +201,7 @@ fn a_start_without_the_key_names_it_and_changes_nothing() {
 }
 
 #[test]
-fn the_configuration_may_name_the_file_and_says_what_it_does_not_know() {
+fn the_configuration_may_name_the_file_and_unknown_settings_are_errors() {
     let venue = Venue::new("none", "none");
     let keys = venue.keys("keys", &[(1, 'e')], 1);
     let config = venue.path("rialto.toml");

@@ -233,7 +233,7 @@ fn check(answers: &[Answer], data: &Path) {
 }
 
 #[test]
-fn a_shutdown_answers_a_thousand_requests_or_says_which_it_leaves() {
+fn a_shutdown_answers_a_thousand_requests_or_lists_the_unfinished() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, admin_key) = open(dir.path());
     let member = create_market(venue.local_addr(), &admin_key.unwrap());

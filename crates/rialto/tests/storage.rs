@@ -232,7 +232,7 @@ fn survives(venue: &Venue, bytes: u64) -> bool {
 }
 
 #[test]
-fn the_engine_goes_on_in_its_reserve_when_others_have_filled_the_disk() {
+fn the_engine_continues_in_its_reserve_when_others_have_filled_the_disk() {
     for (reserve_segments, survived) in [(1, true), (0, false)] {
         let dir = tempfile::tempdir().unwrap();
         let mut config = config(dir.path());

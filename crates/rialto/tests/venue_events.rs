@@ -218,7 +218,7 @@ fn replayed(venue: &TestVenue) -> BTreeMap<u64, Vec<u8>> {
 }
 
 #[test]
-fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
+fn groups_keep_their_positions_after_a_rebuild_of_the_event_log() {
     let mut venue = TestVenue::new("synced");
     venue.trade(40);
     let mut consumed = Consumed::default();
@@ -293,7 +293,7 @@ fn only_operators_consume_events_and_none_can_change_them() {
 }
 
 #[test]
-fn nothing_is_missing_or_handed_out_again_after_kills() {
+fn nothing_is_missing_or_redelivered_after_kills() {
     for level in ["synced", "buffered"] {
         let mut venue = TestVenue::new(level);
         let mut consumed = Consumed::default();

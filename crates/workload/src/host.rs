@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_yet_lies_where_its_parent_does() {
+    fn a_missing_directory_is_on_the_disk_of_its_parent() {
         let parent = existing(Path::new("."));
         assert_eq!(existing(Path::new("./not/there/yet")), parent);
     }

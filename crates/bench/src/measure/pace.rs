@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_arrival_comes_once_in_order_and_never_early() {
+    fn every_arrival_occurs_once_in_order_and_never_early() {
         let clock = Clock::start();
         let mut pace = Pace::new(clock, 1_000_000, 5_000);
         let mut expected = 0;

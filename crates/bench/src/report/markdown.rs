@@ -109,7 +109,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_page_says_what_it_was_measured_on_and_numbers_its_notes() {
+    fn a_page_has_its_machine_and_numbered_notes() {
         let row = |notes: [&str; 2]| {
             let row = Row::new(&case(), "throughput", 1e6, Unit::OrdersPerSecond);
             row.level("synced").target(2e6).footnote(notes[0]).footnote(notes[1])

@@ -188,7 +188,7 @@ match
     }
 
     #[test]
-    fn a_footnote_that_comes_again_keeps_its_number() {
+    fn a_repeated_footnote_keeps_its_number() {
         let mut notes = Notes::default();
         assert_eq!(["a", "b", "a"].map(|text| notes.number(text)), [1, 2, 1]);
     }

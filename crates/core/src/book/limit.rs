@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_never_holds_more_than_a_quantity_can_say() {
+    fn the_total_of_a_level_fits_a_quantity() {
         let mut book = book();
         rest(&mut book, 1, Side::Sell, 10, i64::MAX - 1);
         assert_eq!(place(&mut book, 2, Side::Sell, 10, 2).0, Err(BookRefusal::LevelFull));

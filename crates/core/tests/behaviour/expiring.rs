@@ -161,7 +161,7 @@ fn a_dead_order_has_expired_whatever_ends_it() {
 }
 
 #[test]
-fn other_commands_go_on_while_orders_expire() {
+fn other_commands_continue_while_orders_expire() {
     let mut venue = venue_with(2_000);
     let mut last = OrderId(0);
     for _ in 0..10 {
@@ -178,7 +178,7 @@ fn other_commands_go_on_while_orders_expire() {
 }
 
 #[test]
-fn an_amended_order_whose_time_comes_while_it_matches_expires() {
+fn an_amended_order_expires_even_while_it_matches() {
     let mut venue = Venue::new();
     for _ in 0..300 {
         venue.enter(sell(BOB, 100, 1));

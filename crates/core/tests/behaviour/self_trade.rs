@@ -25,7 +25,7 @@ fn the_newest_is_cancelled() {
 }
 
 #[test]
-fn the_oldest_is_cancelled_and_matching_goes_on() {
+fn the_oldest_is_cancelled_and_matching_continues() {
     let (venue, own, _) = meets(SelfTrade::CancelOldest, 8);
     assert_eq!(venue.done(), [(own, DoneReason::SelfTrade, 5)]);
     assert_eq!(venue.trades(), [(100, 5)]);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_refused_for_at_least_a_generation_after_it_came() {
+    fn a_signature_is_refused_for_at_least_a_generation_after_its_use() {
         for offset in 0..10 {
             let seen = SeenSignatures::new(10, 1_000);
             let start = 1_000 + offset;

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_names_the_client_and_is_cut_off_the_connection() {
+    fn version_1_names_the_client_and_is_removed_from_the_connection() {
         let text = b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\nGET / HTTP/1.1\r\n";
         for cut in 0..45 {
             assert_eq!(Header::of(&text[..cut]), Header::Incomplete, "{cut}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_names_the_client_and_is_cut_off_the_connection() {
+    fn version_2_names_the_client_and_is_removed_from_the_connection() {
         let head = |command: u8, family: u8, length: u8| {
             [V2_BEGIN, &[0x20 | command, family, 0, length]].concat()
         };

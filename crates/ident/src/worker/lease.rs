@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_holder_goes_on_behind_the_last_id_although_the_clock_was_set_back() {
+    fn the_next_holder_continues_after_the_last_id_although_the_clock_was_set_back() {
         let home = tempfile::tempdir().unwrap();
         let generator = |clock_ms| {
             let lease = Lease::take(home.path(), &layout()).unwrap();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn both_spellings_say_the_same() {
+    fn both_spellings_are_equal() {
         let text = format!("# two\n\n 1 : {HEX}\n2:{BASE64}\n30: {}\ncurrent: 2\n", &BASE64[..43]);
         let keys = parse(&text).unwrap_or_else(|error| panic!("{error:?}"));
         let expected: Vec<u8> = (0..31).chain([255]).collect();

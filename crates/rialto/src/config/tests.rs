@@ -54,7 +54,7 @@ fn every_setting_reaches_the_configuration_and_nothing_else() {
 }
 
 #[test]
-fn defaults_lie_within_their_ranges_and_ranges_end_where_they_say() {
+fn defaults_are_within_their_ranges_and_ranges_are_exact() {
     for setting in SETTINGS {
         let Kind::Number { min, max, get, .. } = setting.kind else { continue };
         let default = get(&Config::default());

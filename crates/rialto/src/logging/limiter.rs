@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_cut_and_counted_and_begins_anew_after_the_window() {
+    fn a_flood_is_cut_and_counted_until_the_next_window() {
         let (limiter, begin) = (Limiter::default(), Instant::now());
         let passed = (0..100).filter(|_| limiter.admits(metadata(), begin)).count();
         assert_eq!(passed, LINES_MAX as usize);

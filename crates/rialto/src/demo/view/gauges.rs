@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_percentiles_count_what_came_in_between() {
+    fn rates_and_percentiles_cover_the_interval() {
         let mut histogram = Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
         let begin = Instant::now();
         let sample = |second: u64, orders: u64, latencies: &Histogram<u64>| Sample {
