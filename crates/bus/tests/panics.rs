@@ -1,4 +1,4 @@
-//! A handler that panics becomes an error with its message, and everything else goes on, on both
+//! A handler that panics becomes an error with its message, and everything else continues, on both
 //! kinds of bus.
 
 #![allow(clippy::unwrap_used)]

@@ -14,8 +14,8 @@ const EMPTY: Entry = Entry { tag: 0, value: 0 };
 /// Open addressing with linear probing and backward-shift deletion. The keys lie with the caller,
 /// who says by a closure whether a value belongs to the key that is looked for.
 ///
-/// The hash only decides where an entry lies, never what is found, so that the key of the hash
-/// (see [`Hasher`]) has no influence on results.
+/// The hash only decides where an entry is, never what is found, so that the key of the hash (see
+/// [`Hasher`]) has no influence on results.
 pub(crate) struct Table {
     entries: Vec<Entry>,
     /// 32 less the bits of the table's size.

@@ -332,7 +332,7 @@ fn a_client_order_id_is_remembered_while_its_order_is_open_or_among_the_last_102
     let first = named("first", 100);
     let (status, ..) = order_fields(lockstep.must(&Command::Place(first)));
     assert_eq!(status, OrderStatus::Open);
-    // Refused orders count as well.
+    // Refused orders count too.
     lockstep.must(&Command::Place(named("refused", -1)));
     for number in 0..1_023 {
         lockstep.must(&Command::Place(named(&format!("n{number}"), -1)));

@@ -1,4 +1,4 @@
-//! Beginning with a baseline and going on is the same as folding everything.
+//! Beginning with a baseline and continuing is the same as folding everything.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -115,7 +115,7 @@ impl Flow for Alone {
     }
 }
 
-/// Runtimes come and go on four threads; each leaves its runs to the others where they stand.
+/// Runtimes start and end on four threads; each leaves its runs to the others.
 #[test]
 fn workers_that_come_and_go_never_run_one_flow_at_once() {
     const RUNS: u64 = 200;

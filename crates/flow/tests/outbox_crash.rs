@@ -238,7 +238,7 @@ fn accepted_messages_are_known_after_a_crash() {
     }
 }
 
-/// A store that is written anew after each 2 MiB.
+/// A store that is rewritten after each 2 MiB.
 fn often_written_anew(disk: &SimDisk, life: u8) -> Arc<LogStore> {
     let options = LogOptions {
         segment_bytes: 2 << 20,
@@ -274,7 +274,7 @@ fn the_state_of_messages_survives_a_restart_and_a_checkpoint() {
         assert_eq!(store.discard(claimed[4].number), Ok(true));
         let inbox = Inbox::new(store.clone()).clock(Arc::new(clock.clone()));
         inbox.accept(SENDER, "known", Vec::new()).unwrap();
-        // Enough to make the log worth writing anew, several times over.
+        // Enough to make the log worth writing again, several times over.
         for n in 0..40 {
             inbox
                 .accept(

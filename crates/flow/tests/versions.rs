@@ -1,4 +1,4 @@
-//! A run goes on with the version that began it, or stands still and says why.
+//! A run continues with the version that began it, or stands still and says why.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;

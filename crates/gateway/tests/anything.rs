@@ -1,4 +1,4 @@
-//! Every random request gets an answer in the API's format, and the venue goes on.
+//! Every random request gets an answer in the API's format, and the venue continues.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod test_venue;

@@ -127,7 +127,7 @@ fn two_readers_look_at_the_same_bytes_and_one_checks_them() {
     let mut reader = Reader::open_mapped(&segments, 1, &maps).unwrap();
     while reader.next_group().unwrap().is_some() {}
 
-    // The next mapping is checked anew.
+    // The next mapping is checked again.
     drop((once, reader, maps));
     let mut reader = Reader::open_mapped(&segments, 1, &Maps::keeping(4)).unwrap();
     let error = loop {

@@ -122,7 +122,7 @@ fn an_unpinned_reader_blocks_nothing_and_gets_an_error_for_its_lost_segment() {
     let error = early.next_group().map(drop).unwrap_err();
     assert!(matches!(error, ReadError::Superseded { .. }), "{error}");
     assert_eq!(read_all(&mut late), expected(590..=600));
-    // It goes on from segment to segment as any.
+    // It continues from segment to segment as any.
     let mut all = Reader::open(&writer.segments(), retained.first_seq).unwrap().unpinned();
     assert_eq!(read_all(&mut all), expected(retained.first_seq..=600));
 }

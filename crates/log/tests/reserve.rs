@@ -1,4 +1,4 @@
-//! A log goes on in its reserve when others have filled the disk.
+//! A log continues in its reserve when others have filled the disk.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,6 +1,6 @@
 //! Logs that were compressed and encrypted once open for ever.
 //!
-//! `RIALTO_BLESS=1 cargo test -p rialto-log --test sealed_fixture` writes the files anew, which is
+//! `RIALTO_BLESS=1 cargo test -p rialto-log --test sealed_fixture` writes the files again, which is
 //! right only for a way of sealing that is new. The bytes are not compared with what is written
 //! today: a newer library may compress otherwise.
 

@@ -148,7 +148,7 @@ fn a_reader_in_the_middle_of_a_group_sees_the_same_records() {
         let mut writer = start(&disk, sealing, &keys(), 1).unwrap();
         write_group(&mut writer, 50).unwrap();
         let mut reader = Reader::open(&writer.segments(), 20).unwrap();
-        // The end lies in the group at first, so that it is brought back twice.
+        // The end is in the group at first, so that it is brought back twice.
         for (end, count) in [(30, 11), (50, 20)] {
             reader.set_end(end);
             let group = reader.next_group().unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Numbers and filters at their extremes: refused by name, and the queue goes on.
+//! Numbers and filters at their extremes: refused by name, and the queue continues.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;

@@ -284,7 +284,7 @@ fn lose_the_tail(seed: u64) -> u64 {
     let consumer = stage.consumer(TOPIC, "g");
     ack(&consumer, &take(&consumer));
     drop(consumer);
-    // Without the queue, the owner goes on and gives the numbers anew.
+    // Without the queue, the owner continues and gives the numbers again.
     let disk = owner.disk.clone();
     let mut owner = owner.killed(|| {
         stage.crash();

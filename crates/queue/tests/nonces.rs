@@ -107,7 +107,7 @@ impl Machine {
         logs.filter(|path| bytes(path).get(GROUND_AT) == Some(&2)).count()
     }
 
-    /// Copies the directory, as a backup might or a cloned machine. The two go on separately.
+    /// Copies the directory, as a backup might or a cloned machine. The two continue separately.
     fn copy(&self, seed: u64) -> Self {
         let copy = Self { lives: self.lives, ..Self::new(seed, &self.salts) };
         for file in self.disk.paths() {

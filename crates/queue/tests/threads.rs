@@ -295,7 +295,7 @@ fn a_kill_at_a_checkpoint_leaves_the_books_balanced() {
             };
             crew.run(30_000, || {
                 let (began, first) = (Instant::now(), files());
-                // A checkpoint deletes what lies before it.
+                // A checkpoint deletes what is before it.
                 while files() == first && began.elapsed() < 4 * SHIFT {
                     thread::yield_now();
                 }

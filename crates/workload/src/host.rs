@@ -59,8 +59,8 @@ fn memory_mib(meminfo: &str) -> Option<u64> {
     Some(kib / 1024)
 }
 
-/// Type, source and options of the mount that a path lies on: the deepest mount point above it,
-/// and of several there the last.
+/// Type, source and options of the mount that a path is on: the deepest mount point above it, and
+/// of several there the last.
 fn mount_of(mountinfo: &str, path: &str) -> Option<String> {
     let mounts = mountinfo.lines().filter_map(|line| {
         // "36 35 98:0 /root /mount/point options tags... - type source super-options"

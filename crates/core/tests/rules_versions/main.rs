@@ -27,7 +27,7 @@ const RULES_1: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-1-deep.lz4")),
 ];
 
-/// The same of version 2. Its script goes on with what only version 2 knows.
+/// The same of version 2. Its script continues with what only version 2 knows.
 const RULES_2: Fixtures = [
     ("script", include_bytes!("../fixtures/rules-2-script.lz4")),
     ("general", include_bytes!("../fixtures/rules-2-general.lz4")),

@@ -96,7 +96,7 @@ impl Connection<'_> {
             // look at the version.
             let news = stopped.clone();
             let mut stop = pin!(told_to_stop(&mut stopped));
-            // The pool in which it waits for the stop: after a move it must wait anew.
+            // The pool in which it waits for the stop: after a move it must wait again.
             let mut waits_in = None;
             poll_fn(|cx| {
                 if connection.as_mut().poll(cx).is_ready() {

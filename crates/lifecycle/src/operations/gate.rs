@@ -61,7 +61,8 @@ impl Count for AtomicU64 {
 
     #[inline]
     fn add_alone(&self) {
-        // Released, so that a thread that sees no operation under way sees the effects of all of them.
+        // Released, so that a thread that sees no operation in progress sees the effects of all of
+        // them.
         self.store(self.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 

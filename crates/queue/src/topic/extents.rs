@@ -72,7 +72,7 @@ impl Extents {
         self.bytes
     }
 
-    /// The bytes from `first_seq` on, which lies in the oldest extent. The messages of that extent
+    /// The bytes from `first_seq` on, which is in the oldest extent. The messages of that extent
     /// count as equally long.
     pub(crate) fn bytes_from(&self, first_seq: u64) -> u64 {
         let gone = self.list.front().map_or(0, |oldest| {
