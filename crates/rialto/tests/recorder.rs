@@ -242,7 +242,7 @@ fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
     let mut terminal = Terminal::run(24, &look);
     terminal.press("9ppppp");
     terminal.wait_for(&["▸", "answered"]);
-    terminal.wait_for(&["more lines: they need a taller terminal, or --plain"]);
+    terminal.wait_for(&["more lines: use a taller terminal, or --plain"]);
     terminal.wait_for(&["q: leave"]);
     terminal.press("\x03");
     let (status, is_back) = terminal.wait_for_end();

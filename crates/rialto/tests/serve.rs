@@ -216,7 +216,7 @@ fn errors_of_the_command_line_name_the_valid_form() {
         (&["order", "buy", "0.1", "BTC-USD", "--price", "1"], "--key-file FILE"),
         (&["backup", "/mnt/backup", "--admin-key", "k"], "gateway.backup_dir"),
         (&["admin", "halt", "BTC-USD"], "RIALTO_ADMIN_KEY"),
-        (&["admin-key", "--reset", "/nowhere"], "no data directory"),
+        (&["admin-key", "--reset", "/nowhere"], "not the data directory"),
         (&["bench", "no-such-suite", "--data", "/tmp"], "no-such-suite"),
         (&["serve", "--listen", "here"], "--listen"),
         (&["demo", "--rate", "fast"], "--rate"),

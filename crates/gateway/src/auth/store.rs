@@ -333,7 +333,7 @@ mod tests {
         assert!(error().contains("master.key") && error().contains("chmod 600"), "{}", error());
         std::fs::set_permissions(&path, mode(0o600)).unwrap();
         std::fs::write(&path, "0".repeat(64)).unwrap();
-        assert!(error().contains("master key is another"), "{}", error());
+        assert!(error().contains("another master key"), "{}", error());
         std::fs::remove_file(&path).unwrap();
         assert!(error().contains("it is missing"), "{}", error());
     }
