@@ -4,10 +4,10 @@
 #[path = "../../crates/gateway/tests/test_venue/mod.rs"]
 mod test_venue;
 
-use test_venue::{TestVenue, config, limit};
 use rialto_client::KeyFile;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use test_venue::{TestVenue, config, limit};
 
 #[test]
 fn order_tracker_follows_its_order_to_the_end() {

@@ -89,11 +89,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
         eprintln!("{line}");
     }
     if wrong.is_empty() {
-        println!(
-            "tidy: {} Rust files, {} documents, no complaints",
-            rust.len(),
-            prose.len()
-        );
+        println!("tidy: {} Rust files, {} documents, no complaints", rust.len(), prose.len());
         ExitCode::SUCCESS
     } else {
         eprintln!("tidy: {} complaints", wrong.len());
@@ -137,7 +133,8 @@ fn dependencies_point_down(manifests: &[Source], wrong: &mut Vec<String>) {
 
 fn deterministic_rooms_are_pure(rust: &[Source], wrong: &mut Vec<String>) {
     let pure = ["crates/core/src/", "crates/model/src/"];
-    for source in rust.iter().filter(|source| pure.iter().any(|folder| source.path.starts_with(folder)))
+    for source in
+        rust.iter().filter(|source| pure.iter().any(|folder| source.path.starts_with(folder)))
     {
         for (at, line) in source.product_lines() {
             let code = line.split("//").next().unwrap_or_default();
@@ -255,7 +252,10 @@ fn ignored_tests_say_why(rust: &[Source], wrong: &mut Vec<String>) {
     let bare = concat!("#[ignore", "]");
     for source in rust {
         for (at, line) in source.lines().filter(|(_, line)| line.trim() == bare) {
-            wrong.push(format!("{}:{at}: {line}: give a reason, as in #[ignore = \"…\"]", source.path));
+            wrong.push(format!(
+                "{}:{at}: {line}: give a reason, as in #[ignore = \"…\"]",
+                source.path
+            ));
         }
     }
 }

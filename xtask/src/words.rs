@@ -68,7 +68,8 @@ pub(crate) fn type_names_are_of_one_crate(rust: &[Source], wrong: &mut Vec<Strin
     let mut crates: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for source in rust {
         let mut parts = source.path.split('/');
-        let (Some("crates"), Some(package), Some("src")) = (parts.next(), parts.next(), parts.next())
+        let (Some("crates"), Some(package), Some("src")) =
+            (parts.next(), parts.next(), parts.next())
         else {
             continue;
         };

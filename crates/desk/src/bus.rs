@@ -3,15 +3,15 @@
 use crate::notes::{note_answer, note_command};
 use crate::query::{
     FindCurrency, FindInstrument, FindOrder, GetBalances, GetBook, GetInstrument, GetOrderBook,
-    GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades, IdentifyOrder, QueryHandler,
-    ListAccounts, ListFills, ListInstruments, ListOrders,
+    GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades, IdentifyOrder, ListAccounts,
+    ListFills, ListInstruments, ListOrders, QueryHandler,
 };
 use crate::{
-    AcceptClock, AmendOrder, Answer, ReadFeed, Authorisation, CancelOrder, CancelOrders, CreateAccount,
+    AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
-    Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
-    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
-    Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadFeed, Refused,
+    ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};

@@ -61,16 +61,16 @@ pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;
 pub use live::{
-    FoldCounts, Listener, Live, LiveConfig, LiveError, Publication, PrivateChannel, Subscription, Content,
-    baseline_of, baseline_order, fills_of, lower_priority, owners,
+    Content, FoldCounts, Listener, Live, LiveConfig, LiveError, PrivateChannel, Publication,
+    Subscription, baseline_of, baseline_order, fills_of, lower_priority, owners,
 };
 pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
 pub use query::{
-    AsOf, ReadFeed, FillCursor, FindCurrency, FindInstrument, FindOrder, Freshness, GetBalances, GetBook,
-    GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades,
-    IdentifyOrder, QueryHandler, ListAccounts, ListFills, ListInstruments, ListOrders, Page, FeedQuery,
-    Report, Status, MarketSummary, QueryError, RequiredState,
+    AsOf, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder, Freshness, GetBalances,
+    GetBook, GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold,
+    GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders, MarketSummary,
+    Page, QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
@@ -82,4 +82,4 @@ pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,
     StorageLevel, Submission, UnknownLevel,
 };
-pub use subscribe::{PrivateReplay, Resume, ReplayStop, Subscribe, Subscribed};
+pub use subscribe::{PrivateReplay, ReplayStop, Resume, Subscribe, Subscribed};

@@ -124,10 +124,8 @@ impl Handler<TakeBackup> for Maintenance {
         let failed = |message| failed("backup_failed", message);
         // Following a link would let its creator choose where the venue writes.
         if let Some(link) = [&**parent, &*directory].into_iter().find(|path| path.is_symlink()) {
-            let message = format!(
-                "{} is a symbolic link; a backup needs a real directory.",
-                link.display()
-            );
+            let message =
+                format!("{} is a symbolic link; a backup needs a real directory.", link.display());
             return Err(failed(message));
         }
         let (engine, target) = (Arc::clone(&self.engine), directory.clone());

@@ -2,7 +2,9 @@
 
 use crate::live::owners;
 use crate::query::QueryHandler;
-use crate::{Grant, Listener, Live, NameTable, Needs, PrivateChannel, Scope, Subscription, QueryError};
+use crate::{
+    Grant, Listener, Live, NameTable, Needs, PrivateChannel, QueryError, Scope, Subscription,
+};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::ReadEventsError;
 use rialto_model::{AccountId, Event, RejectReason, Seq, Timestamp};
@@ -179,7 +181,9 @@ impl PrivateReplay {
                 return Ok(ReplayStop::Paused);
             }
             // A published command is in memory or, slightly later, in the event log.
-            let Some(batch) = reader.next_timeout(patience)? else { return Ok(ReplayStop::Missing) };
+            let Some(batch) = reader.next_timeout(patience)? else {
+                return Ok(ReplayStop::Missing);
+            };
             for record in batch.iter().take_while(|record| record.seq <= last) {
                 // The folding thread has decoded it already.
                 let Ok((time, events)) = record.decode() else { continue };

@@ -4,12 +4,11 @@
 //! rejects are in the journal, so that a retry under the same client order id gets the same one.
 
 use crate::{
-    AcceptClock, AmendOrder, ReadFeed, AtField, CancelOrder, CancelOrders, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency,
-    FindInstrument, GetReport, GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut,
-    PlaceOrder, PrivateChannel, FeedQuery, ReleaseWithdrawal, Resume, SetDeadMan,
-    SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot,
+    AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
+    CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency, FindInstrument,
+    GetReport, GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder,
+    PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;

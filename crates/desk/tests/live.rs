@@ -320,12 +320,19 @@ fn a_failed_feed_is_restarted_in_place() {
     wait(&live, last);
 
     assert!(listener.joined.load(Ordering::Acquire) < listener.received.load(Ordering::Acquire));
-    assert_eq!(too_early.received.load(Ordering::Acquire), 0, "it was cut off, not served with a gap");
+    assert_eq!(
+        too_early.received.load(Ordering::Acquire),
+        0,
+        "it was cut off, not served with a gap"
+    );
     let complete = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
     let complete = complete.unwrap();
     wait(&complete, last);
     let (feed, complete) = (live.read(), complete.read());
-    assert_eq!(feed.depth(InstrumentId(1), usize::MAX), complete.depth(InstrumentId(1), usize::MAX),);
+    assert_eq!(
+        feed.depth(InstrumentId(1), usize::MAX),
+        complete.depth(InstrumentId(1), usize::MAX),
+    );
     assert_eq!(feed.ticker(InstrumentId(1)), complete.ticker(InstrumentId(1)));
     assert_eq!(live.counts().commands(), last.0, "each command counts once");
 }

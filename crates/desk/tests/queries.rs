@@ -4,9 +4,9 @@ mod stage;
 
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    ReadFeed, FindInstrument, FindOrder, Forbidden, Freshness, GetBalances, GetBook, GetStatus, GetTold,
-    Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel, Resume, Scope,
-    ReplayStop, Subscribe, Subscription, TakeBackup, QueryError, RequiredState,
+    FindInstrument, FindOrder, Forbidden, Freshness, GetBalances, GetBook, GetStatus, GetTold,
+    Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel, QueryError,
+    ReadFeed, ReplayStop, RequiredState, Resume, Scope, Subscribe, Subscription, TakeBackup,
 };
 use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, Outcome, RejectReason, Seq,
@@ -88,8 +88,11 @@ async fn an_order_is_identified_only_to_a_key_that_may_change_it() {
     let cx = Context::new().with_principal(&trader);
     let placed = stage.bus.send(bid(ALICE, 100), &cx).await.expect("she has the money");
     let Outcome::Order { order, .. } = placed.outcome else { panic!("{placed:?}") };
-    let identify =
-        |account| IdentifyOrder { account, order: OrderRef::Id(order), required: RequiredState::Order };
+    let identify = |account| IdentifyOrder {
+        account,
+        order: OrderRef::Id(order),
+        required: RequiredState::Order,
+    };
     let found = stage.bus.query(identify(ALICE), &cx).await.expect("it was released");
     assert_eq!(found.answer.terms.price.0, 100);
     let error = stage.bus.query(identify(BOB), &cx).await.expect_err("it is not Bob's");

@@ -49,11 +49,7 @@ fn a_small_step_back_slows_time_and_never_turns_it_back() {
     bench.clock.advance(Duration::from_secs(10));
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 9 * SECOND));
     bench.clock.advance(Duration::from_secs(500));
-    assert_eq!(
-        stamp(&mut producer, &mut stepped),
-        Timestamp(TODAY + 460 * SECOND),
-        "they agree"
-    );
+    assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 460 * SECOND), "they agree");
     assert_eq!(ahead_s(&engine), None);
 }
 
@@ -70,11 +66,7 @@ fn a_large_clock_step_is_logged_once_and_not_followed() {
         bench.clock.advance(Duration::from_secs(1));
         let order = until(Timestamp(TODAY + 3 * SECOND), limit(1, Side::Buy, 100, 1));
         let placed = settle(&mut producer, &mut stepped, &[order])[0];
-        assert_eq!(
-            placed.answer.unwrap().time,
-            Timestamp(TODAY + SECOND),
-            "without a step"
-        );
+        assert_eq!(placed.answer.unwrap().time, Timestamp(TODAY + SECOND), "without a step");
         bench.clock.advance(Duration::from_secs(2));
         stepped.run_until_idle();
         assert_eq!(engine.released(), placed.answer.unwrap().seq.next(), "what is due is done");

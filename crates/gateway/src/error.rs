@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use rialto_api::{ErrorAnswer, ErrorDetail};
 use rialto_broker::{AtMessage, AtPath};
 use rialto_bus::ErrorKind;
-use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, QueryError};
+use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, QueryError, Refused};
 use rialto_model::{RejectReason, Seq};
 use rialto_payments::InvalidTransfer;
 use std::borrow::Cow;
@@ -81,7 +81,8 @@ impl ApiError {
     /// The bound on commands in flight is reached.
     #[must_use]
     pub fn busy() -> ApiError {
-        let message = "The venue has reached its limit of commands in flight. Nothing was done; try again.";
+        let message =
+            "The venue has reached its limit of commands in flight. Nothing was done; try again.";
         ApiError { retry: true, ..ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message) }
     }
 

@@ -16,8 +16,8 @@ use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
-    Answer, AsOf, ReadFeed, DeskBus, FindCurrency, FindInstrument, Freshness, Level, Listing, FeedQuery,
-    ToEngine, UnknownLevel,
+    Answer, AsOf, DeskBus, FeedQuery, FindCurrency, FindInstrument, Freshness, Level, Listing,
+    ReadFeed, ToEngine, UnknownLevel,
 };
 use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};

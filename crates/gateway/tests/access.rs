@@ -3,11 +3,11 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, Key, config, header, key_of, limit, signed, signed_at};
 use rialto_gateway::{GatewayConfig, KeyRequest, Scope, Secret, now_us};
 use rialto_model::{AccountId, MemberId};
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, header, key_of, limit, signed, signed_at};
 
 const PATH: &str = "/v1/balances";
 

@@ -3,10 +3,10 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, config, limit, signed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
+use test_venue::{TestVenue, config, limit, signed};
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 const PATHS: [&str; 35] = [

@@ -3,10 +3,10 @@
 
 mod test_venue;
 
-use test_venue::{Client, TestVenue, Key, config, head_of, key_of, signed, signed_1};
 use rialto_gateway::GatewayConfig;
 use serde_json::json;
 use std::time::{Duration, Instant};
+use test_venue::{Client, Key, TestVenue, config, head_of, key_of, signed, signed_1};
 
 /// Longer than any step takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);

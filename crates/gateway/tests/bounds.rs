@@ -3,11 +3,11 @@
 
 mod test_venue;
 
-use test_venue::{Client, TestVenue, config, head_of, limit, signed, with};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::time::Duration;
+use test_venue::{Client, TestVenue, config, head_of, limit, signed, with};
 
 #[test]
 fn an_order_that_makes_no_sense_is_refused_with_the_field_at_fault() {

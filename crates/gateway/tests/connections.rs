@@ -4,12 +4,12 @@
 mod test_venue;
 mod wire;
 
-use test_venue::{Client, TestVenue, Key, config, limit, signed};
 use rialto_desk::LiveConfig;
 use rialto_gateway::GatewayConfig;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use test_venue::{Client, Key, TestVenue, config, limit, signed};
 use wire::Wire;
 
 const HERE: [u8; 4] = [127, 0, 0, 1];

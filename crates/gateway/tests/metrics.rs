@@ -3,9 +3,9 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, config, limit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use test_venue::{TestVenue, config, limit};
 
 /// Names and types of the metrics on a page.
 fn exported(page: &str) -> BTreeMap<String, String> {

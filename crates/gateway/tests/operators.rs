@@ -3,7 +3,6 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, config, key_of, limit};
 use rialto_desk::VenueParts;
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, ManualClock, SystemClock};
@@ -11,6 +10,7 @@ use rialto_gateway::Gateway;
 use rialto_model::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use test_venue::{TestVenue, config, key_of, limit};
 
 #[test]
 fn numbers_are_given_or_chosen_and_never_twice() {
@@ -89,7 +89,8 @@ fn a_transfer_takes_effect_once() {
     let deposit = |body: &Value| venue.operate("POST", "/v1/admin/deposits", body.clone());
     assert_eq!(deposit(&body).expect(201)["repeated"], false);
     assert_eq!(deposit(&body).expect(200)["repeated"], true);
-    deposit(&test_venue::with(body.clone(), json!({"amount": "6"}))).refuses(409, "reference_conflict");
+    deposit(&test_venue::with(body.clone(), json!({"amount": "6"})))
+        .refuses(409, "reference_conflict");
     let bad = [
         (json!({"amount": "0"}), 400, "amount_not_positive"),
         (json!({"amount": "-1", "reference": "n"}), 400, "amount_not_positive"),

@@ -3,10 +3,10 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, config, limit, with};
 use rialto_desk::LiveConfig;
 use rialto_feed::FeedConfig;
 use serde_json::{Value, json};
+use test_venue::{TestVenue, config, limit, with};
 
 #[test]
 fn an_order_is_entered_and_answered_with_what_became_of_it() {

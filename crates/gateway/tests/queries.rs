@@ -3,9 +3,9 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, config, limit};
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_venue::{TestVenue, config, limit};
 
 /// A market with three bids, two asks and one trade; the last sequence.
 fn market() -> (TestVenue, test_venue::Key, test_venue::Key, Value) {

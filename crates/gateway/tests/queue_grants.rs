@@ -4,11 +4,11 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, Key, Reply, config, key_of, with};
 use rialto_gateway::{GatewayConfig, QueueLimits};
 use rialto_queue::Publish;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use test_venue::{Key, Reply, TestVenue, config, key_of, with};
 
 /// Longer than any step takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);

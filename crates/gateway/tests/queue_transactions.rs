@@ -3,8 +3,8 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, Key, Reply, config, key_of};
 use serde_json::{Value, json};
+use test_venue::{Key, Reply, TestVenue, config, key_of};
 
 const PATH: &str = "/v1/queues/transactions";
 

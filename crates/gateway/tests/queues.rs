@@ -3,10 +3,10 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, Key, Reply, config, key_of, signed};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use test_venue::{Key, Reply, TestVenue, config, key_of, signed};
 
 /// A venue with a topic `jobs` and its group `all`.
 fn with_topic(config: GatewayConfig) -> TestVenue {
@@ -425,7 +425,11 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
     assert_eq!(answer, json!({"sent": "0", "kept": "2", "next": "3"}));
     let path = format!("{redrive}?from={}", answer["next"].as_str().unwrap());
     let answer = venue.ask(&redriver, "POST", &path, Value::Null).expect(200);
-    assert_eq!(answer, json!({"sent": "0", "kept": "0", "next": "3"}), "those that stay come again");
+    assert_eq!(
+        answer,
+        json!({"sent": "0", "kept": "0", "next": "3"}),
+        "those that stay come again"
+    );
     let answer = venue.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
     assert_eq!(answer, json!({"sent": "1", "kept": "0", "next": "2"}));
     for from in ["next", "", "1,", "-1", &"1,".repeat(20)] {

@@ -3,12 +3,12 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, Reply, config};
 use rialto_gateway::GatewayConfig;
 use rialto_queue::Publish;
 use rialto_queue::packed::{Packed, PackedLeases, PackedWriter};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use test_venue::{Reply, TestVenue, config};
 
 const MESSAGES: &str = "application/vnd.rialto.messages";
 const LEASES: &str = "application/vnd.rialto.leases";

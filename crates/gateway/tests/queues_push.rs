@@ -4,11 +4,11 @@
 mod test_venue;
 
 use futures_util::{SinkExt, StreamExt};
-use test_venue::{TestVenue, Key, config, key_of, signed};
 use rialto_gateway::GatewayConfig;
 use rialto_queue::packed::{Packed, PackedLeases};
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, key_of, signed};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio_tungstenite::WebSocketStream;
@@ -61,7 +61,11 @@ impl Pushed {
         Pushed::with(venue, "", &signed(key, "GET", PATH, b""))
     }
 
-    fn with(venue: &TestVenue, query: &str, headers: &[(&'static str, String)]) -> Result<Pushed, u16> {
+    fn with(
+        venue: &TestVenue,
+        query: &str,
+        headers: &[(&'static str, String)],
+    ) -> Result<Pushed, u16> {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let mut request =
             format!("ws://{}{PATH}{query}", venue.address).into_client_request().unwrap();
@@ -122,7 +126,11 @@ impl Pushed {
             .collect();
         self.say(Message::text(json!({"op": op, "messages": leases}).to_string()));
         let message = self.hear();
-        assert_eq!((&message["type"], &message["op"]), (&json!("settled"), &json!(op)), "{message}");
+        assert_eq!(
+            (&message["type"], &message["op"]),
+            (&json!("settled"), &json!(op)),
+            "{message}"
+        );
         message["lost"].clone()
     }
 }

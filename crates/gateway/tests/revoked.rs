@@ -4,9 +4,9 @@
 mod test_venue;
 
 use futures_util::StreamExt;
-use test_venue::{TestVenue, Key, Reply, config, key_of, signed};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use test_venue::{Key, Reply, TestVenue, config, key_of, signed};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::HeaderValue;

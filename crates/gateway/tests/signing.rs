@@ -4,12 +4,12 @@
 mod test_venue;
 mod wire;
 
-use test_venue::{TestVenue, Key, Reply, config, head_of, header, key_of, limit, signed, signed_1};
 use rialto_desk::VenueParts;
 use rialto_gateway::{Gateway, GatewayConfig, SignRequest, now_us};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use test_venue::{Key, Reply, TestVenue, config, head_of, header, key_of, limit, signed, signed_1};
 use wire::Wire;
 
 /// Longer than any step takes on a busy machine.

@@ -4,10 +4,10 @@
 mod test_venue;
 mod wire;
 
-use test_venue::{TestVenue, Key, config, with};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, with};
 use tokio_tungstenite::tungstenite::Message;
 use wire::{Book, Came, Wire, seq_of};
 

@@ -4,8 +4,8 @@
 mod test_venue;
 mod wire;
 
-use test_venue::{TestVenue, Key, config, limit, with};
 use serde_json::{Value, json};
+use test_venue::{Key, TestVenue, config, limit, with};
 use wire::{Book, Wire, seq_of};
 
 /// A small random generator with a printed seed.

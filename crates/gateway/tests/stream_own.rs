@@ -4,7 +4,6 @@
 mod test_venue;
 mod wire;
 
-use test_venue::{TestVenue, Key, config, limit, with};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
@@ -12,6 +11,7 @@ use rialto_gateway::Gateway;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, limit, with};
 use wire::{Came, Wire, auth, auth_at, seq_of};
 
 /// Rounds of orders that rest, trade, are amended, cancelled and rejected; returns the last

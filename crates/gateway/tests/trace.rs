@@ -3,9 +3,9 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, config, signed};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use test_venue::{TestVenue, config, signed};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};

@@ -3,8 +3,8 @@
 
 mod test_venue;
 
-use test_venue::{TestVenue, Key, config};
 use serde_json::{Value, json};
+use test_venue::{Key, TestVenue, config};
 
 fn ask(amount: &str, reference: &str) -> Value {
     json!({"currency": "USD", "amount": amount, "reference": reference})

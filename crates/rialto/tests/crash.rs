@@ -1,10 +1,6 @@
 //! The real binary under load, killed at random times and checked against its answers.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod asking;
 mod running;

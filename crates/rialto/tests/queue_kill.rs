@@ -1,10 +1,6 @@
 //! A venue's queue with producers and consumers in their own processes, all killed at random times:
 //! confirmed messages exist once, and all are delivered.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod running;
 

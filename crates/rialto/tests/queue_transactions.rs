@@ -1,10 +1,6 @@
 //! A worker over HTTP that transforms messages in transactions, which it retries until they are
 //! answered, at a venue that is killed at random times: every message is processed once.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod asking;
 mod running;

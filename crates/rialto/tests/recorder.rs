@@ -1,10 +1,6 @@
 //! The recorder of a venue, from an order to the later inspection of its fill, in the real binary.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod pty;
 mod running;

@@ -1,10 +1,6 @@
 //! The real binary, killed while withdrawals are requested and decided: each ends exactly once.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod asking;
 mod running;

@@ -1,8 +1,8 @@
 //! The thread that folds released events and publishes to subscribers.
 
 use super::hub::{Subscription, Table};
-use super::publication::{Publication, Content};
 use super::private::{PrivateChannel, owners};
+use super::publication::{Content, Publication};
 use super::{LiveError, Shared};
 use crate::NameTable;
 use rialto_engine::{EventBatch, EventReader};
@@ -125,7 +125,8 @@ impl Folder {
         }
         let must_go_on = || {
             self.shared.stop.load(Ordering::Acquire)
-                || self.reader.released().0.saturating_sub(self.shared.hub.published().0) >= WAITING_MAX
+                || self.reader.released().0.saturating_sub(self.shared.hub.published().0)
+                    >= WAITING_MAX
         };
         while began.elapsed() < rest && !must_go_on() {
             std::thread::sleep(rest.saturating_sub(began.elapsed()).min(REST_LOOK));
@@ -278,7 +279,9 @@ fn keep(update: Update<'_>, table: &Table, changes: &mut Vec<FeedChange>) {
     match update {
         Update::Book(delta) => {
             let instrument = delta.instrument;
-            if has_subscribers(Subscription::Book(instrument)) || has_subscribers(Subscription::Top(instrument)) {
+            if has_subscribers(Subscription::Book(instrument))
+                || has_subscribers(Subscription::Top(instrument))
+            {
                 changes.push(FeedChange::Book(Arc::new(delta.clone())));
             }
         }

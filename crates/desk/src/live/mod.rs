@@ -10,17 +10,17 @@ mod begin;
 mod counts;
 mod fold;
 mod hub;
-mod publication;
 mod priority;
 mod private;
+mod publication;
 mod restart;
 
 pub use baseline::{baseline_of, baseline_order};
 pub use counts::FoldCounts;
 pub use hub::Subscription;
-pub use publication::{Listener, Publication, Content};
 pub use priority::lower_priority;
 pub use private::{PrivateChannel, fills_of, owners};
+pub use publication::{Content, Listener, Publication};
 
 use crate::{Listing, NameTable};
 use fold::Folder;
@@ -89,7 +89,9 @@ pub enum LiveError {
         source: DecodeError,
     },
     /// Events contradict the state before them.
-    #[error("the events contradict the state before them: a defect, or the event log was changed; verify the data")]
+    #[error(
+        "the events contradict the state before them: a defect, or the event log was changed; verify the data"
+    )]
     Fold(#[from] FoldError),
     /// The system refused to start a thread.
     #[error("the thread of the live feed cannot be started")]

@@ -1,12 +1,11 @@
 //! Queries of the venue's state after released commands.
 
-mod read_feed;
 mod error;
 mod market;
 mod own;
+mod read_feed;
 mod venue;
 
-pub use read_feed::{AsOf, ReadFeed, Freshness, FeedQuery};
 pub use error::QueryError;
 pub use market::{
     GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, MarketSummary,
@@ -15,6 +14,7 @@ pub use own::{
     FillCursor, FindOrder, GetBalances, IdentifyOrder, ListAccounts, ListFills, ListOrders, Page,
     RequiredState,
 };
+pub use read_feed::{AsOf, FeedQuery, Freshness, ReadFeed};
 pub use venue::{
     FindCurrency, FindInstrument, GetReport, GetStatus, GetTime, GetTold, Report, Status,
 };

@@ -1,7 +1,7 @@
 //! Queries about accounts and members.
 
 use super::read_feed::read;
-use super::{AsOf, QueryHandler, FeedQuery, QueryError};
+use super::{AsOf, FeedQuery, QueryError, QueryHandler};
 use crate::{Grant, Needs, Scope};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_feed::{AccountView, BalanceView, Feed, Fill, OrderView, Role};

@@ -1,6 +1,6 @@
 //! Queries of the feed: the query, the required freshness and the answer.
 
-use super::{QueryHandler, QueryError};
+use super::{QueryError, QueryHandler};
 use crate::{Grant, Live, NameTable, Needs};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_feed::{Feed, Moment};

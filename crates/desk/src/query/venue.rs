@@ -1,6 +1,6 @@
 //! Queries about names, health and progress.
 
-use super::{QueryHandler, QueryError};
+use super::{QueryError, QueryHandler};
 use crate::{FoldCounts, Grant, Listing, LiveError, Needs, RequestDuration};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::{ClockReport, Health, Level, Marks, Stats};

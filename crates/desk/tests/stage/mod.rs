@@ -5,7 +5,7 @@
 use rialto_bus::{Context, Dispatch};
 use rialto_desk::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, DeskConfig,
-    Grant, Listener, Live, LiveConfig, Publication, PlaceOrder, Scope, Subscription, VenueParts,
+    Grant, Listener, Live, LiveConfig, PlaceOrder, Publication, Scope, Subscription, VenueParts,
 };
 use rialto_disk::SimDisk;
 use rialto_engine::{Engine, EngineConfig};

@@ -375,7 +375,8 @@ impl Gatekeeper {
             Err(NotFresh::Full) => Err(ApiError::busy()),
             Err(NotFresh::RateLimited) => Err(self.refuse_for_number()),
             Err(NotFresh::Replayed) => {
-                let message = "This signature was used before; sign the request again with another nonce.";
+                let message =
+                    "This signature was used before; sign the request again with another nonce.";
                 Err(unauthorized("replayed_request", message))
             }
         }

@@ -27,7 +27,9 @@ pub enum KeyFileError {
         max: u32,
     },
     /// It cannot be decrypted.
-    #[error("it cannot be decrypted: it is damaged, or it belongs to another master key; restore both")]
+    #[error(
+        "it cannot be decrypted: it is damaged, or it belongs to another master key; restore both"
+    )]
     Unreadable,
     /// Its decrypted content is invalid.
     #[error("its content is invalid: {0}")]

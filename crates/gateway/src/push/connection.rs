@@ -1,7 +1,7 @@
 //! One connection: pushes messages as the client has room, and handles its frames.
 
-use super::settlement::Settlement;
 use super::frames;
+use super::settlement::Settlement;
 use crate::ApiError;
 use crate::auth::Caller;
 use crate::connections::Open;

@@ -4,8 +4,8 @@
 //! its outstanding messages and returns them when the connection ends.
 
 mod connection;
-mod settlement;
 mod frames;
+mod settlement;
 
 use crate::ApiError;
 use crate::call::{Arrival, Call};

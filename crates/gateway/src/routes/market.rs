@@ -11,7 +11,8 @@ use rialto_api::{
     TickerAnswer, TradesAnswer, TradesQuery,
 };
 use rialto_desk::{
-    AsOf, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, MarketSummary,
+    AsOf, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments,
+    MarketSummary,
 };
 
 /// `GET /v1/instruments`
@@ -22,7 +23,8 @@ pub(super) async fn instruments(gate: &Gate, request: Request) -> Handled {
     let instruments = answer.iter().filter_map(|instrument| {
         names.instrument(instrument.id).map(|on| instrument_info(instrument, on))
     });
-    let response = InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };
+    let response =
+        InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };
     Ok(respond(StatusCode::OK, &response, 4_096))
 }
 

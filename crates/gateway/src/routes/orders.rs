@@ -16,8 +16,8 @@ use rialto_api::{
 };
 use rialto_bus::Context;
 use rialto_desk::{
-    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder, Scope,
-    SetDeadMan, RequiredState,
+    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder,
+    RequiredState, Scope, SetDeadMan,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
@@ -99,7 +99,8 @@ pub(super) async fn about_order(
         return OrderAnswer { result, ..order_answer(answer, Some(placed)) };
     }
     let required = RequiredState::Through(answer.seq);
-    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), required).await else {
+    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), required).await
+    else {
         return order_answer(answer, placed.as_ref());
     };
     let placed = placed.unwrap_or(Placed { terms: view.terms, listing, is_new: false });

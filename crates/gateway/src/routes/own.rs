@@ -80,7 +80,10 @@ pub(super) async fn fills(gate: &Gate, request: Request) -> Handled {
     let before = match &query.after {
         None => None,
         Some(text) => Some(read_cursor(text).ok_or_else(|| {
-            ApiError::invalid("after", "The parameter after is the value of next in the page before.")
+            ApiError::invalid(
+                "after",
+                "The parameter after is the value of next in the page before.",
+            )
         })?),
     };
     let account = call.caller.account(query.account, Scope::Read)?;

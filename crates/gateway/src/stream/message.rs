@@ -7,7 +7,9 @@ use crate::{ApiError, json};
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use rialto_api::{StreamChannel, StreamMessage, StreamOp, SubscriptionInfo};
-use rialto_desk::{NameTable, Publication, PrivateChannel, Subscription, Content, fills_of, owners};
+use rialto_desk::{
+    Content, NameTable, PrivateChannel, Publication, Subscription, fills_of, owners,
+};
 use rialto_feed::{BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker};
 use rialto_model::{AccountId, Event, InstrumentId, Seq, Symbol, Timestamp};
 

@@ -3,7 +3,9 @@
 use super::message;
 use super::outbox::{Outbox, Queued};
 use super::turns::{Turn, Turns};
-use rialto_desk::{PrivateReplay, PrivateChannel, ReadEventsError, ReplayStop, Subscribed, Subscription};
+use rialto_desk::{
+    PrivateChannel, PrivateReplay, ReadEventsError, ReplayStop, Subscribed, Subscription,
+};
 use rialto_model::{AccountId, Seq};
 use std::sync::Arc;
 use std::time::Duration;

@@ -264,7 +264,11 @@ impl TestVenue {
         TestVenue::open(config, engine, LiveConfig::default(), Sources::system().clock)
     }
 
-    pub fn with_clock(config: GatewayConfig, engine: EngineConfig, clock: Arc<dyn Clock>) -> TestVenue {
+    pub fn with_clock(
+        config: GatewayConfig,
+        engine: EngineConfig,
+        clock: Arc<dyn Clock>,
+    ) -> TestVenue {
         TestVenue::open(config, engine, LiveConfig::default(), clock)
     }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-use crate::test_venue::{TestVenue, Key};
+use crate::test_venue::{Key, TestVenue};
 use futures_util::{SinkExt, StreamExt};
 use rialto_gateway::{SignRequest, now_us};
 use serde_json::{Value, json};

@@ -5,11 +5,7 @@
 //! Each attack is a row of `docs/security.md`. `make test` runs one short round of each,
 //! `cargo xtask siege --minutes N` more and larger ones.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 #[path = "../asking/mod.rs"]
 mod asking;

@@ -3,7 +3,7 @@
 use super::{Item, Kind, Outbox};
 use crate::stream::message;
 use axum::extract::ws::Utf8Bytes;
-use rialto_desk::{Listener, Publication, PrivateChannel, Subscription, Content};
+use rialto_desk::{Content, Listener, PrivateChannel, Publication, Subscription};
 use rialto_feed::{BookDelta, Ticker};
 use rialto_model::{InstrumentId, Seq};
 use std::sync::Arc;
