@@ -106,31 +106,31 @@ fn a_feed_that_begins_before_the_end_reaches_the_state_of_one_from_the_beginning
     wait(&short, last);
     wait(&complete, last);
 
-    let (short_feed, whole_feed) = (short.read(), whole.read());
+    let (short_feed, complete_feed) = (short.read(), complete.read());
     assert_eq!(short_feed.seq(), last);
     let btc = InstrumentId(1);
-    assert_eq!(short_feed.depth(btc, usize::MAX), whole_feed.depth(btc, usize::MAX));
-    assert_eq!(short_feed.order_book(btc, usize::MAX), whole_feed.order_book(btc, usize::MAX));
-    assert_eq!(short_feed.ticker(btc), whole_feed.ticker(btc));
+    assert_eq!(short_feed.depth(btc, usize::MAX), complete_feed.depth(btc, usize::MAX));
+    assert_eq!(short_feed.order_book(btc, usize::MAX), complete_feed.order_book(btc, usize::MAX));
+    assert_eq!(short_feed.ticker(btc), complete_feed.ticker(btc));
     let trades = |feed: &rialto_feed::Feed| feed.trades(btc).copied().collect::<Vec<PublicTrade>>();
-    assert_eq!(trades(&short_feed), trades(&whole_feed));
-    let refused = || RejectReason::ALL.iter().filter(|reason| whole.counts().rejects(**reason) > 0);
+    assert_eq!(trades(&short_feed), trades(&complete_feed));
+    let refused = || RejectReason::ALL.iter().filter(|reason| complete.counts().rejects(**reason) > 0);
     assert_eq!(refused().count(), 0, "{:?}", refused().collect::<Vec<_>>());
-    assert!(whole_feed.ticker(btc).unwrap().trades > 1_000, "{:?}", whole_feed.ticker(btc));
+    assert!(complete_feed.ticker(btc).unwrap().trades > 1_000, "{:?}", complete_feed.ticker(btc));
     for account in [AccountId(1), AccountId(2), AccountId::FEES] {
         let fills = |feed: &rialto_feed::Feed| feed.fills(account).copied().collect::<Vec<_>>();
-        assert_eq!(fills(&short_feed), fills(&whole_feed));
+        assert_eq!(fills(&short_feed), fills(&complete_feed));
         for currency in [CurrencyId(1), CurrencyId(2)] {
             let balance = |feed: &rialto_feed::Feed| {
                 feed.balance(account, currency).map(|it| (it.available, it.reserved))
             };
-            assert_eq!(balance(&short_feed), balance(&whole_feed));
+            assert_eq!(balance(&short_feed), balance(&complete_feed));
         }
     }
     assert_eq!(short.counts().commands(), 1_000);
-    drop((short_feed, whole_feed));
+    drop((short_feed, complete_feed));
     short.stop();
-    whole.stop();
+    complete.stop();
     engine.shutdown(LONG);
 }
 
@@ -198,7 +198,7 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
     let last = send(&mut producer, theirs);
     let feed = FeedConfig { ended_orders: 1_000, ..FeedConfig::default() };
     let complete = LiveConfig { history: u64::MAX, feed, ..LiveConfig::default() };
-    let complete = Live::start(&engine, whole).unwrap();
+    let complete = Live::start(&engine, complete).unwrap();
     let restarted =
         Live::start(&engine, LiveConfig { history: 0, feed, ..LiveConfig::default() }).unwrap();
     wait(&complete, last);
@@ -206,7 +206,7 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
     let statuses = ["maker", "amended", "taker", "rest", "quote"].map(|name| {
         let name = name.parse().unwrap();
         let find = |live: &Live| live.read().order_by_client_id(AccountId(1), name).unwrap();
-        let (there, again) = (find(&whole), find(&restarted));
+        let (there, again) = (find(&complete), find(&restarted));
         // Fields that are older than the window: the notional and the time of entry.
         let rialto_feed::OrderView { filled_notional, fee, accepted, .. } = again;
         assert_eq!(again, rialto_feed::OrderView { filled_notional, fee, accepted, ..there });
@@ -216,7 +216,7 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
     let expected =
         [(filled, 5, 0), (cancelled, 2, 7), (filled, 1, 0), (cancelled, 2, 7), (filled, 24, 0)];
     assert_eq!(statuses, expected);
-    whole.stop();
+    complete.stop();
     restarted.stop();
     engine.shutdown(LONG);
 }
