@@ -114,7 +114,8 @@ fn a_feed_that_begins_before_the_end_reaches_the_state_of_one_from_the_beginning
     assert_eq!(short_feed.ticker(btc), complete_feed.ticker(btc));
     let trades = |feed: &rialto_feed::Feed| feed.trades(btc).copied().collect::<Vec<PublicTrade>>();
     assert_eq!(trades(&short_feed), trades(&complete_feed));
-    let refused = || RejectReason::ALL.iter().filter(|reason| complete.counts().rejects(**reason) > 0);
+    let refused =
+        || RejectReason::ALL.iter().filter(|reason| complete.counts().rejects(**reason) > 0);
     assert_eq!(refused().count(), 0, "{:?}", refused().collect::<Vec<_>>());
     assert!(complete_feed.ticker(btc).unwrap().trades > 1_000, "{:?}", complete_feed.ticker(btc));
     for account in [AccountId(1), AccountId(2), AccountId::FEES] {
