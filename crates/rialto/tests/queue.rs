@@ -254,7 +254,7 @@ fn a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(queue: &Queue
     }
     let tail = queue.run("", &["tail", "t"]);
     assert_eq!(text(&tail.stdout), "x2\ny1\n");
-    assert!(text(&tail.stderr).starts_with("1 messages were left out"), "{tail:?}");
+    assert!(text(&tail.stderr).starts_with("1 messages were skipped"), "{tail:?}");
     let refused = queue.run("", &["create", "u", "--overtaken", "conflated"]);
     assert!(text(&refused.stderr).contains("such as conflated:1000"), "{refused:?}");
 }
@@ -399,7 +399,7 @@ fn verify_finds_a_flipped_bit_with_its_location() {
 fn an_encrypted_topic_wants_its_keys() {
     let mut queue = Queue::here();
     let create = ["create", "secret", "--encryption", "aes-256-gcm"];
-    assert!(queue.refused(&create).1.contains("without a key"), "{:?}", queue.refused(&create));
+    assert!(queue.refused(&create).1.contains("without keys"), "{:?}", queue.refused(&create));
     let keys = queue.path("keys");
     fs::write(&keys, format!("1: {}\n", "5a".repeat(32))).unwrap();
     fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
@@ -424,13 +424,13 @@ fn errors_are_reported_clearly() {
     queue.printed("", &["create", "t"]);
     for (arguments, expected) in [
         (&["create", "t", "--priorities", "3"][..], "other options"),
-        (&["create", "no/slash"][..], "cannot be a name"),
+        (&["create", "no/slash"][..], "is not a name"),
         (&["create", "u", "--priorities", "17"][..], "1 to 16 priorities"),
         (&["produce", "nowhere"][..], "no topic \"nowhere\""),
         (&["consume", "nowhere"][..], "no topic \"nowhere\""),
         (&["describe", "nowhere"][..], "no topic \"nowhere\""),
         (&["delete", "t", "--group", "g"][..], "no group \"g\""),
-        (&["group", "t", "g", "--filter", "="][..], "is no filter"),
+        (&["group", "t", "g", "--filter", "="][..], "is not a filter"),
         (&["consume", "t", "--wait", "5"][..], "is not a duration"),
     ] {
         let (code, told) = queue.refused(arguments);
