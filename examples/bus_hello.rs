@@ -1,4 +1,5 @@
-//! Who asks does not know who answers: `cargo run -p rialto-examples --bin bus_hello`.
+//! A sender and a handler that do not know each other: `cargo run -p rialto-examples --bin
+//! bus_hello`.
 
 use rialto_bus::behaviour::IsolatePanics;
 use rialto_bus::{Bus, Command, Context, Dispatch, Event, Result, behaviours, handler};

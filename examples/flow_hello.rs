@@ -1,6 +1,6 @@
-//! A flow that outlives the program that began it: a seat is reserved, the program ends, and the next
-//! one goes on with the payment, or gives the seat back:
-//! `cargo run -p rialto-examples --bin flow_hello`.
+//! A flow that survives the end of its program. A seat is reserved and the program ends; the next
+//! run continues with the payment, or releases the seat: `cargo run -p rialto-examples --bin
+//! flow_hello`.
 
 use rialto_flow::store::{Level, LogOptions, LogStore};
 use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows, StepError};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Sells a seat to somebody who pays within an hour.
+/// Sells a seat, to be paid within an hour.
 struct Sale {
     life: u32,
 }
@@ -35,7 +35,7 @@ impl Flow for Sale {
             })
             .await?;
         let paid = cx.wait_for::<u32>("payment").within(Duration::from_secs(3600)).await?;
-        let paid = paid.ok_or_else(|| FlowError::failed("nobody has paid"))?;
+        let paid = paid.ok_or_else(|| FlowError::failed("the seat was not paid"))?;
         cx.step("ticket", async || match paid {
             40 => Ok(format!("ticket for {name}, seat {seat}")),
             other => Err(StepError::permanent(format!("{other} is not the price"))),
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (id, sale) in sales.clone() {
             flows.start::<Sale>(id?, sale)?.confirmed().wait()?;
         }
-        // Whatever else happens to this program, both sales go on in the next one.
+        // From here on, both sales continue in the next run of the program.
         while flows.list(&Default::default(), None, 2)?.iter().any(|run| run.history_bytes == 0) {
             std::thread::yield_now();
         }
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for ((id, sale), paid) in sales.into_iter().zip([40_u32, 4]) {
         let id = id?;
         flows.deliver(id, "payment", &paid)?.wait()?;
-        // Starting a run that is there already means that run.
+        // Starting a run that exists returns that run.
         match flows.start::<Sale>(id, sale)?.wait() {
             Ok(ticket) => println!("{ticket}"),
             Err(error) => println!("no ticket for {id}: {error}"),

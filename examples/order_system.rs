@@ -1,8 +1,8 @@
 //! Orders, payments and stock without a venue: `cargo run -p rialto-examples --bin order_system`.
 //!
-//! The services answer commands on a bus. Placing an order is a flow over them: when a step fails,
-//! what was done before is undone. An order that succeeds sends a message to the carrier, stored
-//! with its last step; it arrives more than once and has its effect once.
+//! The services handle commands on a bus. Placing an order is a flow over them: when a step fails,
+//! the steps before it are undone. A successful order sends a message to the carrier, stored with
+//! its last step. The message arrives more than once and takes effect once.
 
 use rialto_bus::behaviour::IsolatePanics;
 use rialto_bus::{
@@ -21,7 +21,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-// --- What the services can be told.
+// --- The commands of the services.
 
 #[derive(Command)]
 #[request(response = ())]
@@ -37,7 +37,8 @@ struct PutBack {
     count: u32,
 }
 
-/// The key tells a repetition: after a crash the flow cannot know whether it was heard.
+/// The key identifies a repetition: after a crash the flow does not know whether the charge was
+/// made.
 #[derive(Command)]
 #[request(response = ())]
 struct Charge {
@@ -55,7 +56,7 @@ impl HandlerNow<Reserve> for Stock {
         let mut stock = lock(&self.0);
         let left = stock.entry(item.clone()).or_default();
         let Some(rest) = left.checked_sub(count) else {
-            let message = format!("{count} of {item} were asked for and {left} are left");
+            let message = format!("{count} of {item} were requested and {left} are in stock");
             return Err(Error::new(ErrorKind::Conflict, "out_of_stock", message));
         };
         *left = rest;
@@ -102,7 +103,7 @@ impl HandlerNow<Charge> for Bank {
 }
 
 bus! {
-    /// The way to the services.
+    /// The bus of the services.
     struct Services {
         all through [IsolatePanics] {
             stock: Stock => now Reserve, now PutBack;
@@ -112,7 +113,7 @@ bus! {
 }
 
 impl Services {
-    /// Sends a command from a step. What may be tried again, the bus knows.
+    /// Sends a command from a step. The error says whether a retry may succeed.
     fn tell<C>(&self, command: C) -> std::result::Result<(), StepError>
     where
         C: Command<Response = ()>,
@@ -163,7 +164,7 @@ impl Flow for PlaceOrder {
     }
 }
 
-// --- The carrier, on the other side of a bad line.
+// --- The carrier, behind an unreliable connection.
 
 struct ToCarrier {
     inbox: Inbox,
@@ -173,14 +174,14 @@ struct ToCarrier {
 impl Forwarder for ToCarrier {
     async fn forward(&self, message: &OutboxMessage) -> std::result::Result<(), ForwardError> {
         let parcel = String::from_utf8_lossy(&message.payload);
-        // What the carrier does about it is stored together with the mark that it was done.
+        // The carrier's effect is stored together with the mark of the message.
         let then = vec![OutboxMessage::new("van", message.payload.clone())];
         match self.inbox.accept("shop", &message.key, then)? {
             Accepted::New => println!("  carrier: takes {parcel}"),
             Accepted::Duplicate => println!("  carrier: has {parcel} already"),
         }
         match self.loses_answer.swap(false, Ordering::Relaxed) {
-            true => Err(ForwardError::failed("the line broke before the answer")),
+            true => Err(ForwardError::failed("the connection was lost before the answer")),
             false => Ok(()),
         }
     }
@@ -196,7 +197,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             is_busy: AtomicBool::new(true),
         },
     });
-    // A `LogStore` in the place of this one survives the process.
+    // A `LogStore` instead of this one would survive the process.
     let (shop, carrier) = (Arc::new(MemoryStore::default()), Arc::new(MemoryStore::default()));
     let flows = Flows::builder(shop.clone()).register(PlaceOrder(services.clone())).open()?;
 
@@ -204,7 +205,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let (customer, item) = (customer.to_owned(), "books".to_owned());
         Order { customer, item, count, cents: u64::from(count) * 1_500 }
     };
-    // The last one is the first once more: it is known, and nothing happens.
+    // The last order repeats the first: it is known, and has no effect.
     let orders =
         [("1", of("ada", 2)), ("2", of("bob", 1)), ("3", of("ada", 100)), ("1", of("ada", 2))];
     for (number, order) in orders {

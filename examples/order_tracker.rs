@@ -1,4 +1,4 @@
-//! Enters an order and follows it over the stream until nothing of it is left.
+//! Enters an order and follows it over the stream until it ends.
 //!
 //! ```sh
 //! cargo run -p rialto-examples --bin order_tracker -- data/demo/demo-key.toml
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
-        eprintln!("name a key file");
+        eprintln!("usage: order_tracker KEY_FILE");
         return ExitCode::from(2);
     };
     match track(&path).await {
@@ -28,7 +28,7 @@ async fn track(path: &str) -> Result<(), ClientError> {
     let file = KeyFile::read(path.as_ref())?;
     let url = file.url.as_deref().unwrap_or("http://127.0.0.1:8080");
     let client = Client::new(url, file.credentials()?)?;
-    // The stream first, so that nothing is missed between the order and the subscription.
+    // The stream first, so that no event between order and subscription is missed.
     let mut stream = client.stream([StreamSubscription::orders(None)]).await?;
 
     let order = OrderRequest::limit("BTC-USD", Side::Sell, "0.5", "64000");

@@ -1,5 +1,5 @@
-//! A topic that outlives the program that wrote to it:
-//! `cargo run -p rialto-examples --bin queue_hello`.
+//! A topic that survives the program that published on it: `cargo run -p rialto-examples --bin
+//! queue_hello`.
 
 use rialto_queue::{GroupOptions, Publish, Queue, QueueOptions, TopicOptions};
 use std::error::Error;

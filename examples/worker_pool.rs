@@ -1,6 +1,6 @@
-//! A pool of workers that share a work queue: what fails is tried again, each time a little later,
-//! what fails too often goes to the dead letters, and what is found there is sent back once it is
-//! mended: `cargo run -p rialto-examples --bin worker_pool`.
+//! A pool of workers that share a work queue. Failed jobs are retried with growing delays, and
+//! become dead letters after too many attempts; after a repair they are redriven: `cargo run -p
+//! rialto-examples --bin worker_pool`.
 
 use rialto_queue::{
     Consumer, Delivered, GroupOptions, Publish, Queue, QueueError, QueueOptions, TopicOptions,
@@ -14,20 +14,20 @@ use std::time::Duration;
 const JOBS: u32 = 100;
 const TRIES: u16 = 3;
 
-/// What there is to be known of the work.
+/// The state of the workers.
 #[derive(Default)]
 struct Work {
     done: AtomicU32,
     retries: AtomicU32,
-    /// Until it is mended, nothing can be sent to the moon.
+    /// Until the repair, every job for the moon fails.
     is_mended: AtomicBool,
 }
 
 impl Work {
-    /// Every seventh job fails the first time, and those for the moon always.
+    /// Every seventh job fails the first time, and those for the moon fail always.
     fn attempt(&self, job: &Delivered) -> Result<(), &'static str> {
         let number: u32 =
-            String::from_utf8_lossy(job.payload()).parse().map_err(|_| "no number")?;
+            String::from_utf8_lossy(job.payload()).parse().map_err(|_| "not a number")?;
         if job.key() == b"moon" && !self.is_mended.load(Ordering::Relaxed) {
             return Err("there is no way to the moon");
         }
@@ -71,8 +71,7 @@ fn run_pool(queue: &Queue, work: &Work) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Sends dead letters back to where they came from: each is there again, and no longer dead, or
-/// neither.
+/// Redrives dead letters: each is published again and removed from the dead letters, atomically.
 fn redrive(queue: &Queue) -> Result<usize, Box<dyn Error>> {
     queue.create_group("jobs.dead", "redrive", GroupOptions::default())?;
     let dead = queue.consumer("jobs.dead", "redrive")?;

@@ -1,4 +1,4 @@
-//! Notes what the measured program was built from, for the machine block of the report.
+//! Records the build of the measured program, for the machine block of the report.
 
 use std::env;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn note(name: &str, value: Option<String>) {
     println!("cargo::rustc-env=RIALTO_BENCH_{name}={}", value.as_deref().unwrap_or("unknown"));
 }
 
-/// The first line that a program prints, if it can be run and succeeds.
+/// The first line of a program's output, if it runs and succeeds.
 fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -1,8 +1,8 @@
-//! Every example runs and says what it is there to say.
+//! Every example runs and prints its expected output.
 
 use std::process::Command;
 
-/// What an example prints, given that it ends well.
+/// The output of an example, which must succeed.
 fn printed(program: &str) -> String {
     let output = Command::new(program).output().expect("the example was built for this test");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -16,7 +16,7 @@ fn bus_hello_greets_and_is_heard() {
 }
 
 #[test]
-fn flow_hello_goes_on_after_a_restart_and_undoes_what_failed() {
+fn flow_hello_continues_after_a_restart_and_undoes_the_failed_sale() {
     let expected = "\
 life 1: seat 12 is reserved for Ada
 life 1: seat 13 is reserved for Ben
@@ -52,7 +52,7 @@ in the end: 8 books in stock, 7000 cents with ada, 1 parcel in the van, 0 to for
 }
 
 #[test]
-fn queue_hello_greets_whom_the_queue_before_was_told_of() {
+fn queue_hello_greets_the_names_of_an_earlier_run() {
     let expected = "\
 Ada is on the disk as message 0:1
 Ben is on the disk as message 0:2

@@ -1,6 +1,6 @@
-//! Breaks the core on purpose, in one decision at a time, and lets the model test find out.
+//! Breaks single decisions of the core, and checks that the model test detects each.
 //!
-//! It works on a copy under `target`, so that nothing of it can be left behind.
+//! It works on a copy under `target`, so that no defect can be left in the sources.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,18 @@ use std::process::{Command, ExitCode};
 
 /// A wrong decision of the core.
 struct Alteration {
-    /// What is decided.
+    /// The decision.
     decision: &'static str,
     /// The file below `crates/core/src`.
     file: &'static str,
-    /// What stands there once.
+    /// The text to replace, which occurs once.
     from: &'static str,
     to: &'static str,
-    /// The test that must notice it.
+    /// The test that must detect it.
     test: Test,
 }
 
-/// The file and the name of a test of core and reference side by side.
+/// The file and the name of a test that compares the core with the reference.
 type Test = (&'static str, &'static str);
 
 const SHALLOW: Test = ("model_random", "shallow_books_agree");
@@ -157,7 +157,7 @@ const ALTERATIONS: [Alteration; 18] = [
     },
 ];
 
-/// Says of each alteration whether the model test notices it.
+/// Reports for each alteration whether the model test detects it.
 pub(crate) fn run(root: &Path) -> ExitCode {
     match break_all(root) {
         Ok(0) => ExitCode::SUCCESS,
@@ -200,7 +200,7 @@ fn break_all(root: &Path) -> Result<usize, String> {
     Ok(missed)
 }
 
-/// The first words on where core and reference differ in a test, if they do.
+/// The first difference between core and reference in a test, if there is one.
 fn difference(copy: &Path, (file, name): Test) -> Result<Option<String>, String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(copy)
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_each_alteration_replaces_stands_once_in_its_file() {
+    fn the_text_of_each_alteration_occurs_once_in_its_file() {
         for Alteration { file, from, to, .. } in ALTERATIONS {
             let path = crate::root().join("crates/core/src").join(file);
             let text = fs::read_to_string(&path).unwrap();

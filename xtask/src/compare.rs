@@ -4,15 +4,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
 
-/// A row of both, as its suite, case, durability level and metric name it.
+/// The name of a row: suite, case, durability level and metric.
 type Name = String;
 
-/// Runs the suites `pairs` times with each binary and prints, of each row that both have, the median
-/// of the pairs' ratios and their range. More than 1 is better than before, whatever is measured.
+/// Runs the suites `pairs` times with each binary. For each common row, prints the median of the
+/// pairs' ratios and their range. More than 1 is better than before, for every metric.
 pub(crate) fn run(pairs: usize, before: &str, after: &str, suites: &[&str]) -> ExitCode {
     let mut ratios: BTreeMap<Name, Vec<f64>> = BTreeMap::new();
     for pair in 0..pairs {
-        // Who goes first takes turns, too: the disk and the memory are as the first one leaves them.
+        // The first binary alternates too, because it changes the state of disk and memory.
         let order = if pair % 2 == 0 { [before, after] } else { [after, before] };
         let both = order.map(|program| rows(program, suites));
         let (old, new) = if pair % 2 == 0 { (&both[0], &both[1]) } else { (&both[1], &both[0]) };
@@ -36,8 +36,8 @@ pub(crate) fn run(pairs: usize, before: &str, after: &str, suites: &[&str]) -> E
     ExitCode::SUCCESS
 }
 
-/// The rows that a binary prints: of each, its value and unit. Suites are run for their figures, so
-/// that a missed target, which also ends with an error, is as good as any.
+/// The rows of a binary's output, each with value and unit. Missed targets are ignored, though they
+/// also make the command fail.
 fn rows(program: &str, suites: &[&str]) -> BTreeMap<Name, (f64, String)> {
     let mut rows = BTreeMap::new();
     for suite in suites {
@@ -61,7 +61,7 @@ fn rows(program: &str, suites: &[&str]) -> BTreeMap<Name, (f64, String)> {
     rows
 }
 
-/// The row of a line, if it is one that has a value that can be compared.
+/// The row of a line, if it has a comparable value.
 fn row(line: &str) -> Option<(Name, (f64, String))> {
     let row: Value = serde_json::from_str(line).ok()?;
     let value = row["value"].as_f64()?;
@@ -70,11 +70,11 @@ fn row(line: &str) -> Option<(Name, (f64, String))> {
     Some((name, (value, field("unit"))))
 }
 
-/// How many times better than before a value is.
+/// By which factor a value is better than before.
 fn better_by(before: f64, after: f64, unit: &str) -> f64 {
     let more_is_better = unit.ends_with("/s") || unit == "ratio";
     match (before == after, more_is_better) {
-        // Also of two that are nothing.
+        // Also if both are zero.
         (true, _) => 1.0,
         (false, true) => after / before,
         (false, false) => before / after,

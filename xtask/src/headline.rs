@@ -1,5 +1,5 @@
-//! The headline table of the benchmarks: lines picked from the pages of the suites, the same in
-//! `docs/benchmarks.md` and in `README.md`.
+//! The headline table of the benchmarks: rows from the pages of the suites, in `docs/benchmarks.md`
+//! and in `README.md`.
 
 use crate::source::Source;
 use std::fs;
@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     }
 }
 
-/// Both pages have the table that follows from the pages of the suites.
+/// Checks that both pages have the table that follows from the pages of the suites.
 pub(crate) fn agrees(root: &Path, prose: &[Source], wrong: &mut Vec<String>) {
     let lines = fs::read_to_string(root.join(LINES)).unwrap_or_default();
     check(&lines, prose, wrong);
@@ -53,7 +53,7 @@ fn check(lines: &str, prose: &[Source], wrong: &mut Vec<String>) {
     }
 }
 
-/// What stands before, between and behind the marks.
+/// The text before, between and after the marks.
 fn parts(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once(BEGIN)?;
     let (table, after) = rest.split_once(END)?;

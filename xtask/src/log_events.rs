@@ -1,14 +1,14 @@
-//! That `docs/logging.md` lists every line that the code logs, with its level, target and fields.
+//! Checks that `docs/logging.md` lists every log line with its level, target and fields.
 
 use crate::source::Source;
 use std::collections::BTreeMap;
 
 const PAGE: &str = "docs/logging.md";
-/// What every line has, so that no field may be called so.
+/// The parts of every line, which no field may be named after.
 const PARTS: [&str; 8] =
     ["time", "level", "target", "message", "trace_id", "request_id", "caller", "suppressed"];
 
-/// A line that is logged somewhere: its message, with `…` for what is filled in.
+/// A log line: its message, with `…` for each placeholder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     message: String,
@@ -16,7 +16,8 @@ struct Event {
     target: String,
 }
 
-/// Each call of a logging macro stands in the table of the page, and each row is such a call.
+/// Checks that each call of a logging macro is in the table of the page, and each row is such a
+/// call.
 pub(crate) fn log_events_are_listed(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
     let Some(page) = prose.iter().find(|page| page.path == PAGE) else {
         wrong.push(format!("{PAGE} is missing"));
@@ -63,7 +64,7 @@ pub(crate) fn log_events_are_listed(rust: &[Source], prose: &[Source], wrong: &m
 
 /// The calls of logging macros in the product code of a file: line, event, names of fields.
 fn events(source: &Source) -> Vec<(usize, Event, Vec<String>)> {
-    let Some((room, inside)) =
+    let Some((package, inside)) =
         source.path.strip_prefix("crates/").and_then(|it| it.split_once("/src/"))
     else {
         return Vec::new();
@@ -77,7 +78,8 @@ fn events(source: &Source) -> Vec<(usize, Event, Vec<String>)> {
         }
         let arguments = arguments(rest);
         let Some(at) = arguments.iter().position(|it| it.starts_with('"')) else { continue };
-        let crate_name = if room == "rialto" { "rialto".into() } else { format!("rialto_{room}") };
+        let crate_name =
+            if package == "rialto" { "rialto".into() } else { format!("rialto_{package}") };
         let modules =
             inside.trim_end_matches(".rs").split('/').filter(|it| !["mod", "lib"].contains(it));
         let target =
@@ -89,7 +91,7 @@ fn events(source: &Source) -> Vec<(usize, Event, Vec<String>)> {
     found
 }
 
-/// The arguments of a call, whose text begins behind its parenthesis.
+/// The arguments of a call, from the text after its parenthesis.
 fn arguments(text: &str) -> Vec<String> {
     let (mut found, mut depth, mut in_text, mut is_escaped) =
         (vec![String::new()], 0, false, false);
@@ -117,7 +119,7 @@ fn field(argument: &str) -> String {
     name.trim().trim_start_matches(['%', '?']).to_owned()
 }
 
-/// The text of a literal, in one line, with `…` for what is filled in.
+/// The text of a literal in one line, with `…` for each placeholder.
 fn message(literal: &str) -> String {
     let lines = literal.trim_matches('"').split("\\\n").map(str::trim_start);
     let (mut text, mut depth) = (String::new(), 0);

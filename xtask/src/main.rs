@@ -1,5 +1,5 @@
-//! Checks and chores of this repository: `cargo xtask tidy`, `headline`, `soak`, `siege`, `break-core`,
-//! `compare`.
+//! Checks and tasks of this repository: `cargo xtask tidy`, `headline`, `soak`, `siege`,
+//! `break-core`, `compare`.
 
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 
@@ -56,7 +56,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The repository: the folder above this package's.
+/// The root of the repository: the parent directory of this package.
 fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).to_path_buf()

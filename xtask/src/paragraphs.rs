@@ -1,16 +1,16 @@
-//! No paragraph of the pages is longer than a reader takes in at once.
+//! Checks the length of paragraphs in the pages.
 
 use crate::source::Source;
 
-/// A paragraph with more words than this wants a list, a table or a heading.
+/// The most words of a paragraph; a longer one needs a list, a table or a heading.
 const WORDS_MAX: usize = 80;
-/// Pages of the root that are read as much as those of `docs`.
+/// Pages of the root that are checked like those of `docs`.
 const PAGES: [&str; 5] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
 /// Pages that still have longer paragraphs. The list may only become shorter.
 const EXCEPTIONS: [&str; 1] = ["docs/api.md"];
 
-/// Every paragraph and every item of a list is short enough; tables and code do not count.
+/// Checks every paragraph and every list item; tables and code do not count.
 pub(crate) fn are_short(prose: &[Source], wrong: &mut Vec<String>) {
     let read = |page: &&Source| {
         let is_page = PAGES.contains(&&*page.path) || page.path.starts_with("docs/");
@@ -26,7 +26,7 @@ pub(crate) fn are_short(prose: &[Source], wrong: &mut Vec<String>) {
     }
 }
 
-/// The line at which each paragraph or item begins, and how many words it has.
+/// The first line of each paragraph or item, and its number of words.
 fn paragraphs(page: &Source) -> impl Iterator<Item = (usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let (mut is_code, mut is_open) = (false, false);

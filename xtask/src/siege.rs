@@ -1,11 +1,11 @@
-//! Attacks the real binary for as long as it is told to.
+//! Attacks the real binary for a given time.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// How many attacks share the time.
+/// The number of attacks that share the time.
 const ATTACKS: u32 = 14;
-/// Less would be no longer than what `make test` does.
+/// A shorter run would be no longer than that of `make test`.
 const SECONDS_MIN: u32 = 10;
 
 /// Builds the binary in release mode and runs each attack for its share of `minutes`.

@@ -1,9 +1,9 @@
-//! Runs the simulation with fresh seeds for as long as it is told to.
+//! Runs the simulation with random seeds for a given time.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Builds the simulation in release mode and lets it draw seeds for `minutes`.
+/// Builds the simulation in release mode and runs it with random seeds for `minutes`.
 pub(crate) fn run(root: &Path, minutes: u32) -> ExitCode {
     let status = Command::new(env!("CARGO"))
         .current_dir(root)

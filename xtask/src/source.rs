@@ -16,13 +16,13 @@ impl Source {
         self.text.lines().enumerate().map(|(at, line)| (at + 1, line))
     }
 
-    /// The text before the first test module: rules about product code stop there.
+    /// The text before the first test module: rules about product code apply only to it.
     pub(crate) fn product_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.lines().take_while(|(_, line)| line.trim() != "#[cfg(test)]")
     }
 }
 
-/// Every file below `root` with one of these endings, built and fetched things left out.
+/// Every file below `root` with one of these extensions, without built and fetched files.
 pub(crate) fn files(root: &Path, endings: &[&str]) -> Vec<Source> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];

@@ -1,5 +1,5 @@
-//! What the compiler does not check: which way dependencies point, what the deterministic rooms may
-//! not use, that documents agree with the code, that no file is dead.
+//! Checks beyond the compiler's: the direction of dependencies, bans in the deterministic crates,
+//! agreement of documents and code, dead files.
 
 use crate::log_events::log_events_are_listed;
 use crate::source::{Source, files};
@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The floors of the house (ARCHITECTURE.md). A room may depend on rooms of lower floors only.
-const FLOORS: &[(&str, u32)] = &[
-    // Runs in the compiler only: the macros of `bus`, on which its room stands.
+/// The layers (ARCHITECTURE.md). A crate may depend only on crates of lower layers.
+const LAYERS: &[(&str, u32)] = &[
+    // Runs only in the compiler: the macros of `bus`, which depends on it.
     ("rialto-bus-macros", 0),
-    // The derive of `recorder`.
+    // The derive macro of `recorder`.
     ("rialto-recorder-macros", 0),
     ("rialto-spinlock", 0),
     ("rialto-clock", 0),
@@ -39,12 +39,12 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto", 9),
 ];
 
-/// Files longer than this are listed, so that somebody asks what second concept lives in them.
+/// Files longer than this are listed, so that a second concept in them is noticed.
 const LINES_LONG: usize = 500;
 /// Files longer than this are refused.
 const LINES_MAX: usize = 900;
 
-/// What may not stand in the product code of the deterministic rooms, and why.
+/// Banned text in the product code of the deterministic crates, with reasons.
 const DETERMINISTIC_BANS: &[(&str, &str)] = &[
     ("f64", "floating point differs between machines and never holds money"),
     ("f32", "floating point differs between machines and never holds money"),
@@ -61,7 +61,7 @@ const DETERMINISTIC_BANS: &[(&str, &str)] = &[
     ("rand::", "no randomness"),
 ];
 
-/// Runs every check and reports all that is wrong at once.
+/// Runs every check and reports all complaints.
 pub(crate) fn run(root: &Path) -> ExitCode {
     let rust = files(root, &[".rs"]);
     let manifests = files(root, &["Cargo.toml"]);
@@ -89,11 +89,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
         eprintln!("{line}");
     }
     if wrong.is_empty() {
-        println!(
-            "tidy: {} Rust files, {} documents, nothing to complain of",
-            rust.len(),
-            prose.len()
-        );
+        println!("tidy: {} Rust files, {} documents, no complaints", rust.len(), prose.len());
         ExitCode::SUCCESS
     } else {
         eprintln!("tidy: {} complaints", wrong.len());
@@ -102,32 +98,32 @@ pub(crate) fn run(root: &Path) -> ExitCode {
 }
 
 fn dependencies_point_down(manifests: &[Source], wrong: &mut Vec<String>) {
-    let floors: BTreeMap<&str, u32> = FLOORS.iter().copied().collect();
+    let layers: BTreeMap<&str, u32> = LAYERS.iter().copied().collect();
     for manifest in manifests.iter().filter(|manifest| manifest.path.starts_with("crates/")) {
         let name = manifest
             .lines()
             .find_map(|(_, line)| line.strip_prefix("name = "))
             .map(|name| name.trim_matches('"'))
             .unwrap_or_default();
-        let Some(&floor) = floors.get(name) else {
+        let Some(&layer) = layers.get(name) else {
             wrong.push(format!(
-                "{}: room `{name}` has no floor in xtask/src/tidy.rs",
+                "{}: crate `{name}` has no layer in xtask/src/tidy.rs",
                 manifest.path
             ));
             continue;
         };
-        // Tests may look anywhere: only what is built into the room counts.
+        // Dev-dependencies may be of any layer.
         let mut built_in = false;
         for (at, line) in manifest.lines() {
             if line.starts_with('[') {
                 built_in = line.trim() == "[dependencies]";
             }
             let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
-            if let (true, Some(&below)) = (built_in, floors.get(dependency))
-                && below >= floor
+            if let (true, Some(&below)) = (built_in, layers.get(dependency))
+                && below >= layer
             {
                 wrong.push(format!(
-                    "{}:{at}: {name} (floor {floor}) must not depend on {dependency} (floor {below})",
+                    "{}:{at}: {name} (layer {layer}) must not depend on {dependency} (layer {below})",
                     manifest.path
                 ));
             }
@@ -137,7 +133,8 @@ fn dependencies_point_down(manifests: &[Source], wrong: &mut Vec<String>) {
 
 fn deterministic_rooms_are_pure(rust: &[Source], wrong: &mut Vec<String>) {
     let pure = ["crates/core/src/", "crates/model/src/"];
-    for source in rust.iter().filter(|source| pure.iter().any(|room| source.path.starts_with(room)))
+    for source in
+        rust.iter().filter(|source| pure.iter().any(|folder| source.path.starts_with(folder)))
     {
         for (at, line) in source.product_lines() {
             let code = line.split("//").next().unwrap_or_default();
@@ -157,7 +154,7 @@ fn money_is_never_floating(rust: &[Source], wrong: &mut Vec<String>) {
             let code = line.split("//").next().unwrap_or_default();
             if has_word(code, "f64") || has_word(code, "f32") {
                 wrong.push(format!(
-                    "{}:{at}: floating point in a room of exact numbers",
+                    "{}:{at}: floating point in a crate of exact numbers",
                     source.path
                 ));
             }
@@ -165,15 +162,15 @@ fn money_is_never_floating(rust: &[Source], wrong: &mut Vec<String>) {
     }
 }
 
-/// The bus is the only way into an engine: a gateway that had a producer of its own, or a desk beside
-/// the bus, could pass by authorisation.
+/// The bus is the only way to an engine: a gateway with its own producer, or with a desk beside the
+/// bus, could bypass the authorisation.
 fn gateways_ask_the_desk(manifests: &[Source], rust: &[Source], wrong: &mut Vec<String>) {
     for manifest in manifests.iter().filter(|it| it.path == "crates/gateway/Cargo.toml") {
         // Tests may start an engine themselves.
         let built_in = manifest.lines().take_while(|(_, line)| *line != "[dev-dependencies]");
         for (at, _) in built_in.filter(|(_, line)| line.starts_with("rialto-engine")) {
             let path = &manifest.path;
-            wrong.push(format!("{path}:{at}: a gateway knows the engine by the desk only"));
+            wrong.push(format!("{path}:{at}: a gateway must use the engine through the desk only"));
         }
     }
     for source in rust.iter().filter(|source| source.path.starts_with("crates/gateway/src/")) {
@@ -184,7 +181,7 @@ fn gateways_ask_the_desk(manifests: &[Source], rust: &[Source], wrong: &mut Vec<
             for (way, is_there) in [("producer", producer)].into_iter().chain(ways) {
                 if is_there {
                     wrong.push(format!(
-                        "{}:{at}: `{way}` leads into the engine past the bus of the desk",
+                        "{}:{at}: `{way}` bypasses the bus of the desk",
                         source.path
                     ));
                 }
@@ -193,7 +190,7 @@ fn gateways_ask_the_desk(manifests: &[Source], rust: &[Source], wrong: &mut Vec<
     }
 }
 
-/// Whether `word` stands in `code` other than inside a longer identifier.
+/// Whether `word` occurs in `code` as a whole word.
 pub(crate) fn has_word(code: &str, word: &str) -> bool {
     let part_of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     code.match_indices(word).any(|(at, _)| {
@@ -251,17 +248,21 @@ fn no_file_is_dead(rust: &[Source], wrong: &mut Vec<String>) {
 }
 
 fn ignored_tests_say_why(rust: &[Source], wrong: &mut Vec<String>) {
-    // Spelled in two parts, or this file would complain of itself.
+    // Split in two parts, so that this file does not match itself.
     let bare = concat!("#[ignore", "]");
     for source in rust {
         for (at, line) in source.lines().filter(|(_, line)| line.trim() == bare) {
-            wrong.push(format!("{}:{at}: {line}: say why, as in #[ignore = \"…\"]", source.path));
+            wrong.push(format!(
+                "{}:{at}: {line}: give a reason, as in #[ignore = \"…\"]",
+                source.path
+            ));
         }
     }
 }
 
-/// Every constant that fixes a format (`*_MAGIC`, `*_VERSION`, `FORMAT_VERSION`) names its document
-/// in a line `// format: docs/formats/NAME.md` just above it, and that document gives its value.
+/// Checks that every constant of a format (`*_MAGIC`, `*_VERSION`, `FORMAT_VERSION`) names its
+/// document in a line `// format: docs/formats/NAME.md` just above it, and that the document
+/// contains its value.
 fn formats_are_documented(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
     for source in rust.iter().filter(|source| source.path.contains("/src/")) {
         let lines: Vec<&str> = source.text.lines().collect();
@@ -278,7 +279,7 @@ fn formats_are_documented(rust: &[Source], prose: &[Source], wrong: &mut Vec<Str
                 .unwrap_or_default();
             if value.is_empty() || !page.text.contains(&format!("`{value}`")) {
                 wrong.push(format!(
-                    "{}:{}: {document} does not mention `{value}`: has the format changed without it?",
+                    "{}:{}: {document} does not mention `{value}`: update the document",
                     source.path,
                     at + 1
                 ));
@@ -297,14 +298,14 @@ fn links_lead_somewhere(root: &Path, prose: &[Source], wrong: &mut Vec<String>) 
                 let target = rest.split([')', '#']).next().unwrap_or_default();
                 let outside = target.contains("://") || target.is_empty();
                 if !outside && !root.join(folder).join(target).exists() {
-                    wrong.push(format!("{}:{at}: the link to {target} leads nowhere", page.path));
+                    wrong.push(format!("{}:{at}: the link to {target} is broken", page.path));
                 }
             }
         }
     }
 }
 
-/// Decisions are numbered from 1 on, each once, and none is missing.
+/// Checks that decisions are numbered from 1 without gaps.
 fn decisions_are_numbered(prose: &[Source], wrong: &mut Vec<String>) {
     let numbers: Vec<u32> = prose
         .iter()
@@ -319,7 +320,8 @@ fn decisions_are_numbered(prose: &[Source], wrong: &mut Vec<String>) {
     }
 }
 
-/// Every fuzz target is built by the fuzzing workspace, named in its page, and run by a test.
+/// Checks that every fuzz target is built by the fuzzing workspace, named in its page, and run by a
+/// test.
 fn fuzz_targets_are_tested(
     rust: &[Source],
     manifests: &[Source],
@@ -350,11 +352,11 @@ fn fuzz_targets_are_tested(
     }
 }
 
-/// The page that lists what a caller can use up, with the test of each limit.
+/// The page of the limits, with the test of each.
 const LIMITS_PAGE: &str = "docs/security.md";
 
-/// Every row of a table with the column `Test` must end in at least one `room::name` of a test
-/// that stands in that room.
+/// Checks that every row of a table with the column `Test` ends in at least one `crate::name` of a
+/// test in that crate.
 fn limits_name_their_tests(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
     for page in prose.iter().filter(|page| page.path == LIMITS_PAGE) {
         for (at, line) in page.lines().filter(|(_, line)| line.starts_with('|')) {
@@ -365,7 +367,7 @@ fn limits_name_their_tests(rust: &[Source], prose: &[Source], wrong: &mut Vec<St
             }
             let names = quoted(cell);
             if names.is_empty() {
-                wrong.push(format!("{}:{at}: the limit names no test", page.path));
+                wrong.push(format!("{}:{at}: the limit has no test", page.path));
             }
             for name in names {
                 test_exists(rust, page, at, name, wrong);
@@ -374,12 +376,12 @@ fn limits_name_their_tests(rust: &[Source], prose: &[Source], wrong: &mut Vec<St
     }
 }
 
-/// What stands in backquotes.
+/// The texts in backquotes.
 pub(crate) fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// A test that a page names must be `room::name`, and stand in that room.
+/// Checks that a test in a page is `crate::name` and exists in that crate.
 pub(crate) fn test_exists(
     rust: &[Source],
     page: &Source,
@@ -387,11 +389,11 @@ pub(crate) fn test_exists(
     name: &str,
     wrong: &mut Vec<String>,
 ) {
-    let Some((room, test)) = name.split_once("::") else {
-        wrong.push(format!("{}:{at}: `{name}` is not `room::test`", page.path));
+    let Some((package, test)) = name.split_once("::") else {
+        wrong.push(format!("{}:{at}: `{name}` is not `crate::test`", page.path));
         return;
     };
-    let folder = format!("crates/{room}/");
+    let folder = format!("crates/{package}/");
     let declared = format!("fn {test}(");
     let found = (rust.iter())
         .filter(|source| source.path.starts_with(&folder))
@@ -441,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_declares_is_dead() {
+    fn an_undeclared_file_is_dead() {
         let tree = [
             source("crates/x/src/lib.rs", "pub mod alive;\n"),
             source("crates/x/src/alive.rs", ""),

@@ -1,17 +1,17 @@
-//! Every file with `unsafe` is listed with the tests that stand for it.
+//! Checks that every file with `unsafe` is listed with its tests.
 
 use crate::source::Source;
 use crate::tidy::{has_word, quoted, test_exists};
 
-/// The page with the table, and the first words of the table's head.
+/// The page with the table, and the begin of the table's head.
 const PAGE: &str = "CONTRIBUTING.md";
 const HEAD: &str = "| File with `unsafe` |";
 
-/// Every file of a crate's sources in which `unsafe` stands has a row in the table, and every row
-/// names such a file and tests that exist.
+/// Checks that every source file with `unsafe` has a row in the table, and that every row names
+/// such a file and existing tests.
 pub(crate) fn is_listed(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
     let Some(page) = prose.iter().find(|page| page.path == PAGE) else {
-        wrong.push(format!("{PAGE} is not there, which lists the files with `unsafe`"));
+        wrong.push(format!("{PAGE} is missing: it lists the files with `unsafe`"));
         return;
     };
     let of_table = |(_, line): &(usize, &str)| line.starts_with('|');
@@ -22,12 +22,12 @@ pub(crate) fn is_listed(rust: &[Source], prose: &[Source], wrong: &mut Vec<Strin
         let (Some(first), Some(last)) = (cells.first(), cells.last()) else { continue };
         let tests = quoted(last);
         if tests.is_empty() {
-            wrong.push(format!("{PAGE}:{at}: the row names no test"));
+            wrong.push(format!("{PAGE}:{at}: the row has no test"));
         }
         tests.into_iter().for_each(|test| test_exists(rust, page, at, test, wrong));
         for file in quoted(first).into_iter().map(|file| format!("crates/{file}")) {
             if !rust.iter().any(|source| source.path == file && first_unsafe(source).is_some()) {
-                wrong.push(format!("{PAGE}:{at}: there is no `unsafe` in {file}"));
+                wrong.push(format!("{PAGE}:{at}: {file} has no `unsafe`"));
             }
             listed.push(file);
         }
@@ -45,7 +45,7 @@ fn is_of_a_crate(source: &Source) -> bool {
     source.path.starts_with("crates/") && source.path.contains("/src/")
 }
 
-/// The first line with the word outside comments; test modules count as well.
+/// The first line with the word outside comments; test modules count too.
 fn first_unsafe(source: &Source) -> Option<usize> {
     let code = |line: &str| line.split("//").next().is_some_and(|code| has_word(code, "unsafe"));
     source.lines().find(|(_, line)| code(line)).map(|(at, _)| at)
@@ -55,7 +55,7 @@ fn first_unsafe(source: &Source) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// What is said of a page with this row, and a file with this code.
+    /// The complaints about a page with this row and a file with this code.
     fn complaints(row: &str, code: &str) -> Vec<String> {
         let source = |path: &str, text: String| Source { path: path.to_owned(), text };
         let page = source(PAGE, format!("text\n\n{HEAD} Tests |\n|---|---|\n{row}\n\n| a |\n"));

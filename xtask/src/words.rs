@@ -1,11 +1,11 @@
-//! What `docs/glossary.md` promises: one meaning for each term, and names that the code has.
+//! Checks `docs/glossary.md`: one meaning per term, and names that exist in the code.
 
 use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 const GLOSSARY: &str = "docs/glossary.md";
 
-/// Names of public types that more than one crate has today. The list may only become shorter.
+/// Names of public types that more than one crate has. The list may only become shorter.
 const SHARED: &[&str] = &[
     "Accepted",
     "Authorisation",
@@ -29,12 +29,11 @@ const SHARED: &[&str] = &[
     "Sabotage",
     "Scale",
     "Step",
-    "Stopped",
     "Subscription",
     "Tally",
 ];
 
-/// Each term stands once, and each `crate::Name` is declared in that crate.
+/// Checks that each term occurs once, and each `crate::Name` is declared in that crate.
 pub(crate) fn glossary_agrees(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
     let Some(page) = prose.iter().find(|page| page.path == GLOSSARY) else {
         wrong.push(format!("{GLOSSARY} is missing"));
@@ -49,41 +48,42 @@ pub(crate) fn glossary_agrees(rust: &[Source], prose: &[Source], wrong: &mut Vec
         }
         for term in term.split(", ") {
             if !terms.insert(term) {
-                wrong.push(format!("{GLOSSARY}:{at}: `{term}` stands there twice"));
+                wrong.push(format!("{GLOSSARY}:{at}: `{term}` occurs twice"));
             }
         }
         for name in code.split('`').skip(1).step_by(2) {
-            let Some((room, name)) = name.split_once("::") else { continue };
-            let folder = format!("crates/{room}/src/");
+            let Some((package, name)) = name.split_once("::") else { continue };
+            let folder = format!("crates/{package}/src/");
             let mut there =
                 rust.iter().filter(|source| source.path.starts_with(&folder)).peekable();
             if there.peek().is_some() && !there.any(|source| has_word(&source.text, name)) {
-                wrong.push(format!("{GLOSSARY}:{at}: `{room}` has no `{name}`"));
+                wrong.push(format!("{GLOSSARY}:{at}: `{package}` has no `{name}`"));
             }
         }
     }
 }
 
-/// No two crates give one name to public types, except for those known.
+/// Checks that no name of a public type is in two crates, except for known ones.
 pub(crate) fn type_names_are_of_one_crate(rust: &[Source], wrong: &mut Vec<String>) {
     let mut crates: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for source in rust {
         let mut parts = source.path.split('/');
-        let (Some("crates"), Some(room), Some("src")) = (parts.next(), parts.next(), parts.next())
+        let (Some("crates"), Some(package), Some("src")) =
+            (parts.next(), parts.next(), parts.next())
         else {
             continue;
         };
         for (_, line) in source.product_lines() {
             if let Some(name) = public_type(line) {
-                crates.entry(name).or_default().insert(room);
+                crates.entry(name).or_default().insert(package);
             }
         }
     }
     let shared = |name: &str| crates.get(name).is_some_and(|crates| crates.len() > 1);
-    for (name, rooms) in crates.iter().filter(|(name, _)| shared(name)) {
+    for (name, packages) in crates.iter().filter(|(name, _)| shared(name)) {
         if !SHARED.contains(name) {
-            let rooms = rooms.iter().copied().collect::<Vec<_>>().join(", ");
-            wrong.push(format!("`{name}` is a public type of {rooms}: give it one meaning"));
+            let packages = packages.iter().copied().collect::<Vec<_>>().join(", ");
+            wrong.push(format!("`{name}` is a public type of {packages}: give it one meaning"));
         }
     }
     for name in SHARED.iter().filter(|name| !shared(name)) {
@@ -100,7 +100,7 @@ fn public_type(line: &str) -> Option<&str> {
         .iter()
         .find_map(|declares| rest.strip_prefix(declares))?;
     let name = rest.split(|it: char| !it.is_alphanumeric() && it != '_').next()?;
-    // A macro's parameter is no name.
+    // A macro's parameter is not a name.
     (!name.is_empty()).then_some(name)
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_stands_twice_and_a_name_that_is_not_there_are_found() {
+    fn duplicate_terms_and_missing_names_are_found() {
         let page = "| Term | Meaning | In code |\n|---|---|---|\n| lot, tick | a | `model::Lot` |\n\
                     | tick | b | `model::Tick` |\n";
         let rust = [source("crates/model/src/a.rs", "pub struct Lot;\npub struct Ticks;\n")];

@@ -1,6 +1,6 @@
 //! Whether the venue is alive and ready, and the state of its components.
 
-use crate::text::Whole;
+use crate::text::U64Text;
 use rialto_model::{Seq, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,11 +32,11 @@ pub struct StorageInfo {
     /// `enough`, `low` or `reserved`.
     pub level: Cow<'static, str>,
     /// Bytes that are free.
-    pub free_bytes: Whole,
+    pub free_bytes: U64Text,
     /// Bytes in all.
-    pub total_bytes: Option<Whole>,
+    pub total_bytes: Option<U64Text>,
     /// Bytes used by each component and by other files; null where not known.
-    pub used_bytes: BTreeMap<Cow<'static, str>, Option<Whole>>,
+    pub used_bytes: BTreeMap<Cow<'static, str>, Option<U64Text>>,
 }
 
 /// A component of the process.

@@ -1,6 +1,6 @@
 //! Market data, which is public.
 
-use crate::text::Whole;
+use crate::text::U64Text;
 use rialto_model::CurrencyCode;
 use rialto_model::{
     Decimal, InstrumentId, InstrumentKind, InstrumentState, OrderId, Scale, SelfTrade, Seq, Side,
@@ -187,7 +187,7 @@ pub struct TickerInfo {
     /// Traded in the window, in quote currency.
     pub quote_volume: Decimal,
     /// Trades in the window.
-    pub trades: Whole,
+    pub trades: U64Text,
 }
 
 /// The last 24 hours of an instrument, and its best prices.

@@ -1,7 +1,7 @@
 //! Topics, groups and messages.
 
 use crate::limits::{HEADERS_MAX, MESSAGES_MAX};
-use crate::text::{Rows, Str, Whole};
+use crate::text::{Rows, Str, U64Text};
 use rialto_model::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
@@ -452,9 +452,9 @@ pub struct MessagesAnswer<'a> {
     /// The messages, oldest first.
     pub messages: Vec<MessageInfo<'a>>,
     /// Messages that retention dropped before they were read.
-    pub missed: Whole,
+    pub missed: U64Text,
     /// Messages that were left out because a later one of their key is in the answer.
-    pub conflated: Whole,
+    pub conflated: U64Text,
     /// The `from` of the next request.
     pub next: String,
 }
@@ -493,9 +493,9 @@ pub struct RedriveQuery<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RedriveAnswer {
     /// Dead letters that were published again on their topics.
-    pub sent: Whole,
+    pub sent: U64Text,
     /// Dead letters that stay.
-    pub kept: Whole,
+    pub kept: U64Text,
     /// The `from` of the next request.
     pub next: String,
 }
@@ -504,7 +504,7 @@ pub struct RedriveAnswer {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PurgeAnswer {
     /// The number of messages that were dropped.
-    pub dropped: Whole,
+    pub dropped: U64Text,
 }
 
 /// Messages that a consumer asks for.
@@ -529,7 +529,7 @@ pub struct FetchedAnswer<'a> {
     /// The messages, each with its lease.
     pub messages: Vec<MessageInfo<'a>>,
     /// Messages that retention dropped before they were delivered.
-    pub missed: Whole,
+    pub missed: U64Text,
 }
 
 /// A message that was delivered.
@@ -638,11 +638,11 @@ pub struct TopicInfo {
     /// The number of priorities.
     pub priorities: u8,
     /// The most messages.
-    pub messages_max: Option<Whole>,
+    pub messages_max: Option<U64Text>,
     /// The most bytes.
-    pub bytes_max: Option<Whole>,
+    pub bytes_max: Option<U64Text>,
     /// Longest age of a message, in milliseconds.
-    pub max_age_ms: Option<Whole>,
+    pub max_age_ms: Option<U64Text>,
     /// What happens to a reader that retention has overtaken.
     pub overtaken: String,
     /// How its files are compressed.
@@ -650,33 +650,33 @@ pub struct TopicInfo {
     /// How its files are encrypted.
     pub encryption: Cow<'static, str>,
     /// Messages that it holds.
-    pub messages: Whole,
+    pub messages: U64Text,
     /// Bytes that count against `bytes_max`.
-    pub bytes: Whole,
+    pub bytes: U64Text,
     /// Messages that are not due yet.
-    pub delayed: Whole,
+    pub delayed: U64Text,
     /// Messages that were published since the start.
-    pub published_messages: Whole,
+    pub published_messages: U64Text,
     /// The bytes of these messages.
-    pub published_bytes: Whole,
+    pub published_bytes: U64Text,
     /// Bytes written, before compression.
-    pub plain_bytes: Whole,
+    pub plain_bytes: U64Text,
     /// Bytes written, after compression.
-    pub stored_bytes: Whole,
+    pub stored_bytes: U64Text,
     /// Messages that were refused because it was full.
-    pub refused: Whole,
+    pub refused: U64Text,
     /// Messages that were published earlier under the same numbers.
-    pub duplicates: Whole,
+    pub duplicates: U64Text,
     /// Bytes that are not written yet.
-    pub pending_bytes: Whole,
+    pub pending_bytes: U64Text,
     /// Age of its oldest message, in milliseconds.
-    pub oldest_age_ms: Option<Whole>,
+    pub oldest_age_ms: Option<U64Text>,
     /// Messages and bytes a second.
     pub rates: TopicRates,
     /// The reason that the topic takes no more messages.
     pub failed: Option<String>,
     /// For each lane, the numbers of its oldest message and of the next one.
-    pub lanes: Vec<(Whole, Whole)>,
+    pub lanes: Vec<(U64Text, U64Text)>,
     /// Its groups.
     pub groups: Vec<GroupInfo>,
 }
@@ -685,7 +685,7 @@ pub struct TopicInfo {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TopicRates {
     /// The window.
-    pub window_ms: Whole,
+    pub window_ms: U64Text,
     /// Messages published a second.
     pub published_per_s: f64,
     /// Bytes published a second.
@@ -700,7 +700,7 @@ pub struct TopicRates {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GroupRates {
     /// The window.
-    pub window_ms: Whole,
+    pub window_ms: U64Text,
     /// Messages delivered a second.
     pub delivered_per_s: f64,
     /// Bytes delivered a second.
@@ -713,33 +713,33 @@ pub struct GroupInfo {
     /// Its name.
     pub name: String,
     /// The number of consumers.
-    pub consumers: Whole,
+    pub consumers: U64Text,
     /// Messages that it has not acknowledged yet.
-    pub lag: Whole,
+    pub lag: U64Text,
     /// Messages that are delivered and not yet acknowledged.
-    pub outstanding: Whole,
+    pub outstanding: U64Text,
     /// Failed messages that wait for their dead-letter topic.
-    pub dead_letters_pending: Whole,
+    pub dead_letters_pending: U64Text,
     /// Deliveries.
-    pub delivered: Whole,
+    pub delivered: U64Text,
     /// The bytes of these deliveries.
-    pub delivered_bytes: Whole,
+    pub delivered_bytes: U64Text,
     /// Deliveries after the first.
-    pub redelivered: Whole,
+    pub redelivered: U64Text,
     /// Acknowledgements.
-    pub acked: Whole,
+    pub acked: U64Text,
     /// Nacks.
-    pub nacked: Whole,
+    pub nacked: U64Text,
     /// Leases that expired.
-    pub unanswered: Whole,
+    pub unanswered: U64Text,
     /// Messages that its filter left out.
-    pub filtered: Whole,
+    pub filtered: U64Text,
     /// Messages that expired before they were delivered.
-    pub expired: Whole,
+    pub expired: U64Text,
     /// Messages that became dead letters or were dropped after the last attempt.
-    pub dead: Whole,
+    pub dead: U64Text,
     /// Messages and bytes a second.
     pub rates: GroupRates,
     /// For each lane, the number below which everything is acknowledged.
-    pub done_below: Vec<Whole>,
+    pub done_below: Vec<U64Text>,
 }

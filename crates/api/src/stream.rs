@@ -5,7 +5,7 @@ use crate::limits::MESSAGES_MAX;
 use crate::market::{BookSides, LevelInfo, TickerInfo, TradeInfo};
 use crate::order::{FillInfo, OrderEvent, OrderInfo};
 use crate::queue::{LeaseRequest, MessageInfo};
-use crate::text::{Rows, Str, Whole};
+use crate::text::{Rows, Str, U64Text};
 use crate::venue::BalanceInfo;
 use rialto_model::{AccountId, Seq, Symbol, Timestamp, enumeration};
 use schemars::JsonSchema;
@@ -286,7 +286,7 @@ pub enum GroupStreamMessage<'a> {
         /// The messages, each with its lease.
         messages: Vec<MessageInfo<'a>>,
         /// Messages that retention dropped before they were delivered.
-        missed: Whole,
+        missed: U64Text,
     },
     /// An operation of the consumer took effect, with the durability of the topic.
     Settled {

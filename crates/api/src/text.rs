@@ -96,34 +96,34 @@ impl<'a, T: Into<Str<'a>>> From<T> for DecimalText<'a> {
     }
 }
 
-/// A whole number of 64 bits, which JSON holds as text, because many readers hold numbers as doubles.
+/// An unsigned 64-bit number, encoded as text, because many JSON readers use doubles for numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Whole(pub u64);
+pub struct U64Text(pub u64);
 
-schema_inline!(Whole, "Whole", {
+schema_inline!(U64Text, "U64Text", {
     "type": "string", "pattern": "^[0-9]{1,20}$",
     "description": "A whole number of 64 bits as decimal text."
 });
 
-impl Serialize for Whole {
+impl Serialize for U64Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         rialto_model::Seq(self.0).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for U64Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        rialto_model::Seq::deserialize(deserializer).map(|seq| Whole(seq.0))
+        rialto_model::Seq::deserialize(deserializer).map(|seq| U64Text(seq.0))
     }
 }
 
-impl From<u64> for Whole {
-    fn from(number: u64) -> Whole {
-        Whole(number)
+impl From<u64> for U64Text {
+    fn from(number: u64) -> U64Text {
+        U64Text(number)
     }
 }
 
-/// A whole number of 64 bits with a sign, as text.
+/// A signed 64-bit number, encoded as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signed(pub i64);
 

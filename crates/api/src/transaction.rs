@@ -2,7 +2,7 @@
 
 use crate::limits::MESSAGES_MAX;
 use crate::queue::{LeaseRequest, PublishRequest};
-use crate::text::{Rows, Str, Whole};
+use crate::text::{Rows, Str, U64Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct TransactionRequest<'a> {
     /// The number of the transaction, as text. A transaction that is sent again is not committed
     /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub number: Option<Whole>,
+    pub number: Option<U64Text>,
     /// The messages to publish, by topic.
     #[serde(default, borrow, deserialize_with = "publish_rows")]
     pub publish: Rows<TransactionPublish<'a>, MESSAGES_MAX>,

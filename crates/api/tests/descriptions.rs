@@ -1,5 +1,5 @@
 //! The committed descriptions equal those generated from the types.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::Value;
 use std::path::Path;

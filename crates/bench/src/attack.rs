@@ -1,7 +1,7 @@
-//! Hostile load on a gateway, from a process of its own at the lowest priority.
+//! Hostile load on a gateway, from a separate process at the lowest priority.
 //!
-//! [`run`] is what that process does: it reads an [`AttackPlan`] as a line of JSON from its standard
-//! input, prints `ready` when everything is open, attacks until the input ends, and prints a
+//! [`run`] is that process: it reads an [`AttackPlan`] as a line of JSON from standard input,
+//! prints `ready` when all connections are open, attacks until the input ends, and prints an
 //! [`AttackReport`] as a line of JSON.
 
 use rialto_gateway::{Secret, SignRequest, now_us};
@@ -18,70 +18,70 @@ use std::time::{Duration, Instant};
 
 /// The priority of the process: the lowest.
 const NICE: i32 = 19;
-/// From how many addresses of the loopback network connections come.
+/// The number of loopback addresses that connections come from.
 const ADDRESSES: usize = 64;
-/// How often what the venue has closed is opened again, and how many connections at a time.
+/// The interval at which closed connections are reopened, and the bound of connections each time.
 const REOPEN_EVERY: Duration = Duration::from_millis(100);
 const REOPENED_AT_ONCE: usize = 10;
-/// For how long a stream is left unread before another one is opened in its place. That the venue
-/// has closed it cannot be seen behind what was not read.
+/// How long a stream is left unread before it is replaced. A close by the venue is not visible
+/// behind unread data.
 const UNREAD_FOR: Duration = Duration::from_secs(2);
-/// The receive buffer of a client that reads nothing.
+/// The receive buffer of a client that does not read.
 const NARROW_BYTES: usize = 4_096;
 /// The length of a long body.
 const BODY_BYTES: usize = 2 << 20;
-/// How often each connection sends one, unless the last answer takes longer.
+/// The interval of each connection's bodies, unless the last answer takes longer.
 const BODY_EVERY: Duration = Duration::from_millis(100);
-/// A write or an answer that takes longer will not come.
+/// The timeout of a write or an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attack {
-    /// Connections on which nothing is said.
+    /// Connections without requests.
     IdleConnections,
-    /// WebSockets on which nothing is said.
+    /// WebSockets without requests.
     SilentStreams,
-    /// WebSockets that subscribe to all market data of an instrument and read nothing of it.
+    /// WebSockets that subscribe to all market data of an instrument and do not read it.
     UnreadStreams,
     /// Signed publishes of 2 MiB of `[{},{},…]`: more messages than a request may have.
     LongBodies,
 }
 
-/// What an attacker is to do.
+/// The plan of an attack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AttackPlan {
-    /// How.
+    /// The kind.
     pub attack: Attack,
-    /// Whom.
+    /// The address to attack.
     pub address: SocketAddr,
-    /// On how many connections.
+    /// The number of connections.
     pub connections: usize,
     /// The id of the key of [`Attack::LongBodies`].
     pub key: String,
     /// Its secret, in hex.
     pub secret: String,
-    /// Where its bodies are sent.
+    /// The path of its bodies.
     pub path: String,
     /// The instrument of [`Attack::UnreadStreams`].
     pub instrument: String,
 }
 
-/// What an attacker did.
+/// The results of an attack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttackReport {
-    /// Connections that were opened.
+    /// The number of opened connections.
     pub opened: u64,
-    /// Connections that are open in the end.
+    /// The number of connections open at the end.
     pub held: u64,
-    /// Answers to requests, by their status.
+    /// The number of answers by status.
     pub answers: BTreeMap<u16, u64>,
-    /// Requests on whose connection writing or reading failed.
+    /// Requests whose connection failed.
     pub broken_off: u64,
 }
 
-/// Attacks as the standard input says.
+/// Runs the attack of the plan on standard input.
 ///
 /// # Errors
 /// The plan cannot be read, or a connection cannot be opened.
@@ -94,7 +94,7 @@ pub fn run() -> io::Result<()> {
     let ended = AtomicBool::new(false);
     let report = std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Whatever ends the input ends the attack.
+            // Any end of the input ends the attack.
             let _ = io::stdin().lock().read_to_end(&mut Vec::new());
             ended.store(true, Ordering::Relaxed);
         });
@@ -111,7 +111,7 @@ pub(crate) fn raise_descriptors(needed: u64) {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < needed) {
         let wanted = maximum.map_or(needed, |maximum| maximum.min(needed));
-        // What does not succeed shows when a connection cannot be opened.
+        // A failure shows when a connection cannot be opened.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
 }
@@ -150,7 +150,7 @@ fn hold_connections(plan: &AttackPlan, ended: &AtomicBool) -> io::Result<AttackR
             let Some(number) = to_open.pop_front() else { break };
             match open(number) {
                 Ok(again) => held.push_back(again),
-                // It is refused, and tried again.
+                // Refused connections are tried again.
                 Err(_) => to_open.push_back(number),
             }
         }
@@ -162,14 +162,14 @@ fn hold_connections(plan: &AttackPlan, ended: &AtomicBool) -> io::Result<AttackR
     Ok(report)
 }
 
-/// A connection that is held open.
+/// An open connection.
 struct Held {
     number: usize,
     stream: TcpStream,
     since: Instant,
 }
 
-/// Whether the venue has closed a connection, as far as what comes before that has been received.
+/// Whether the venue has closed a connection, as far as all data before the close is received.
 fn is_closed(stream: &TcpStream) -> io::Result<bool> {
     let mut polled = [PollFd::new(stream, PollFlags::RDHUP)];
     poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
@@ -197,7 +197,7 @@ fn open(plan: &AttackPlan, number: usize) -> io::Result<TcpStream> {
     }
 }
 
-/// A masked text frame with a short payload, whose mask is zero.
+/// A masked text frame with a short payload and a zero mask.
 fn frame(payload: &[u8]) -> Vec<u8> {
     assert!(payload.len() <= 125, "a longer frame has another head");
     let mut frame = vec![0x81, 0x80 | payload.len() as u8, 0, 0, 0, 0];
@@ -218,7 +218,7 @@ fn open_stream(number: usize, address: SocketAddr) -> io::Result<TcpStream> {
     }
 }
 
-/// Connects from an address of the loopback network that the number chooses.
+/// Connects from the loopback address that the number selects.
 fn connect_from(
     number: usize,
     to: SocketAddr,
@@ -296,7 +296,7 @@ fn send_on_one(
         };
         nonce += 1;
         let head = signed_head(plan, &format!("{number}-{nonce}"), secret, body);
-        // A venue that refuses the head need not take the body: its answer is there all the same.
+        // A venue that refuses the head may not read the body; its answer is sent all the same.
         let sent = open.write_all(head.as_bytes()).and_then(|()| open.write_all(body));
         match read_answer(&mut open) {
             Ok(status) => *report.answers.entry(status).or_default() += 1,
@@ -338,7 +338,7 @@ fn signed_head(plan: &AttackPlan, nonce: &str, secret: &Secret, body: &[u8]) -> 
     head + "\r\n"
 }
 
-/// `[{},{},…]`, as long as a body of messages may be.
+/// `[{},{},…]`, of the longest body of messages.
 fn empty_objects() -> Vec<u8> {
     let mut body = b"[".to_vec();
     while body.len() < BODY_BYTES - 4 {

@@ -1,5 +1,5 @@
-//! Calls that are too short to be timed one by one: arms that make one many times over, take turns,
-//! and verify what the calls came to.
+//! Measures calls that are too short to time one by one: arms that make a call many times, take
+//! turns, and verify the results.
 
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, SideBySide, side_by_side};
@@ -8,16 +8,16 @@ use crate::report::{Case, Row, Unit};
 use crate::suite::Context;
 use rialto_disk::{Allocated, allocated_by};
 
-/// What many calls came to: what the callers got, and what was left behind where they were done.
+/// The sums that verify many calls: of the answers, and of the effects on state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
-    /// The sum of what the callers got.
+    /// The sum of the answers.
     pub(crate) answers: u64,
-    /// By how much the state behind the calls grew.
+    /// The growth of the state behind the calls.
     pub(crate) effects: u64,
 }
 
-/// What is called, how often, and what that must come to.
+/// A call to measure, its number of repetitions, and the expected sums.
 pub(crate) struct Arm<'a> {
     case: Case,
     calls: u64,
@@ -26,8 +26,8 @@ pub(crate) struct Arm<'a> {
 }
 
 impl<'a> Arm<'a> {
-    /// `run` makes so many calls and says what they came to; `expected` says, without what is
-    /// measured, what that must be. Each run makes `calls`.
+    /// `run` makes the given number of calls and returns their sums; `expected` computes the sums
+    /// independently. Each run makes `calls`.
     pub(crate) fn new(
         case: Case,
         calls: u64,
@@ -42,7 +42,7 @@ impl<'a> Arm<'a> {
         verify(&self.case.to_string(), "what the calls came to", sums, (self.expected)(calls))
     }
 
-    /// Nanoseconds a call.
+    /// Nanoseconds per call.
     fn timed(&mut self) -> Result<f64, BenchError> {
         let clock = Clock::start();
         let sums = (self.run)(self.calls);
@@ -53,7 +53,7 @@ impl<'a> Arm<'a> {
     }
 }
 
-/// What some arms came to.
+/// The measurements of several arms.
 pub(crate) struct Measured {
     arms: Vec<MeasuredArm>,
     side: SideBySide,
@@ -67,8 +67,7 @@ struct MeasuredArm {
     allocated: Option<Allocated>,
 }
 
-/// Runs every arm once without looking, so that caches and tables are as they will be, once to
-/// count what it allocates, and then in turns for the time.
+/// Runs every arm once to warm up, once to count allocations, and then in turns for the time.
 pub(crate) fn measure(
     context: &mut Context<'_>,
     what: &str,
@@ -96,29 +95,29 @@ pub(crate) fn measure(
     Ok(Measured { arms: measured, side })
 }
 
-/// What a call should come to, where something is asked of it.
+/// The targets of a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Targets {
-    /// Nanoseconds.
+    /// In nanoseconds.
     pub(crate) time_ns: Option<f64>,
     /// Bytes allocated.
     pub(crate) bytes: Option<f64>,
 }
 
 impl Targets {
-    /// At most so long, and nothing allocated.
+    /// A bound of time, and no allocation.
     pub(crate) fn without_allocation(time_ns: f64) -> Targets {
         Targets { time_ns: Some(time_ns), bytes: Some(0.0) }
     }
 
-    /// At most so long, whatever is allocated.
+    /// A bound of time only.
     pub(crate) fn time(time_ns: f64) -> Targets {
         Targets { time_ns: Some(time_ns), bytes: None }
     }
 }
 
 impl Measured {
-    /// The rows of an arm: how long a call takes, and what it allocates if anybody counts.
+    /// The rows of an arm: the time of a call, and its allocations if they are counted.
     pub(crate) fn rows(&self, arm: usize, work: Option<Work>, targets: Targets) -> Vec<Row> {
         let measured = &self.arms[arm];
         let checked =
@@ -148,7 +147,7 @@ impl Measured {
         rows
     }
 
-    /// By how much a call of one arm takes longer than one of another, round by round.
+    /// The difference of two arms' times of a call, round by round.
     pub(crate) fn over(&self, arm: usize, other: usize, metric: &str) -> Row {
         let spread = self.side.difference(arm, other).expect("every arm ran in every round");
         Row::of_spread(&self.arms[arm].case, metric, spread, Unit::Nanoseconds)
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_whose_calls_come_to_something_else_has_no_rows() {
+    fn an_arm_with_a_wrong_result_has_no_rows() {
         assert!(run(|calls| calls * 2).is_ok());
         let error = run(|calls| calls * 2 - 1).err().map(|error| error.to_string());
         assert!(
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_how_many_calls_it_stands_for() {
+    fn a_row_has_its_number_of_calls() {
         let measured = run(|calls| calls * 2).expect("the answers are right");
         let rows = measured.rows(0, None, Targets::without_allocation(1e9));
         assert_eq!(rows[0].checks.get("calls"), Some(&100.into()));

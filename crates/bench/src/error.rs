@@ -1,81 +1,81 @@
-//! Why a benchmark ends without figures.
+//! Errors of benchmarks.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A figure is only given for work that was done right; everything else is an error.
+/// The reason why a benchmark has no figures. A figure is only given for verified work.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// There is no such suite.
     #[error("there is no suite {name:?}; there are {known}")]
     UnknownSuite {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What could have been.
+        /// The known names.
         known: String,
     },
-    /// A suite has no such part.
+    /// A suite does not have this part.
     #[error("the suite {suite} has no part {part:?}; its parts are: {known}")]
     UnknownPart {
         /// The suite.
         suite: String,
-        /// What was asked for.
+        /// The requested name.
         part: String,
-        /// What could have been.
+        /// The known names.
         known: String,
     },
-    /// The tables of a page are of whole suites.
-    #[error("a page is written of whole suites, not of parts such as {0}")]
+    /// A page needs complete suites.
+    #[error("a page needs complete suites, not parts such as {0}")]
     PartOnPage(String),
-    /// What was measured did not come to the right result.
+    /// The verification of a result failed.
     #[error("{case}: {what} is {got}, but must be {expected}")]
     Wrong {
-        /// What was measured.
+        /// The case.
         case: String,
-        /// What was verified.
+        /// The verified value.
         what: String,
-        /// What it must be.
+        /// The expected value.
         expected: String,
-        /// What it is.
+        /// The actual value.
         got: String,
     },
-    /// What was measured refused an operation that it must accept.
+    /// An operation was refused that must be accepted.
     #[error("{case}: operation {position} was refused")]
     Refused {
-        /// What was measured.
+        /// The case.
         case: String,
-        /// Which operation, from 0.
+        /// The position of the operation, from 0.
         position: usize,
-        /// What it said.
+        /// The reason.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A file or directory could not be used.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The action.
         doing: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// What is measured could not be set up, or broke down while it was measured.
+    /// A system under test could not be set up, or failed during the measurement.
     #[error("{case}: cannot {doing}")]
     Broken {
-        /// What was measured.
+        /// The case.
         case: String,
-        /// What was tried.
+        /// The action.
         doing: &'static str,
-        /// What it said.
+        /// The error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Results could not be written out.
+    /// Results could not be written.
     #[error("cannot write the results")]
     Output(#[source] io::Error),
 }
 
 impl BenchError {
-    /// What happened, and what led to it.
+    /// The error with its sources.
     #[must_use]
     pub fn with_sources(&self) -> String {
         let mut text = self.to_string();
@@ -88,7 +88,7 @@ impl BenchError {
     }
 }
 
-/// Turns what a part of the venue says into an error of the case that it was said in.
+/// For `map_err`: makes the error of a case.
 pub(crate) fn broken<E>(case: &str, doing: &'static str) -> impl FnOnce(E) -> BenchError
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -96,7 +96,7 @@ where
     move |error| BenchError::Broken { case: case.to_string(), doing, source: error.into() }
 }
 
-/// An error unless what was verified is what it must be.
+/// Returns an error unless the value is as expected.
 pub fn verify<T: PartialEq + std::fmt::Debug>(
     case: &str,
     what: &str,

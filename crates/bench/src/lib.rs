@@ -1,9 +1,9 @@
-//! Benchmark suites, figures of other systems, and the report.
+//! Benchmark suites, figures of other systems, and reports.
 //!
-//! [`run`] runs suites and prints, for every figure, what other systems came to at the same
-//! work. The rules: every result is verified inside the benchmark, every arm has fresh data, every
-//! row says its durability level, risk setting and transport, latency counts from the scheduled
-//! arrival, and a figure of others that cannot mean what it says carries the reason.
+//! [`run`] runs suites and prints their figures beside those of other systems at the same work. The
+//! rules: every result is verified inside the benchmark; every arm has fresh data; every row has
+//! its durability level, risk setting and transport; latency counts from the scheduled arrival; and
+//! a misleading figure of another system has a caveat.
 //!
 //! ```
 //! use rialto_bench::{Options, Size, run_with};
@@ -24,9 +24,9 @@
 //! # Ok::<(), rialto_bench::BenchError>(())
 //! ```
 //!
-//! To add a suite, describe it as a [`suite::Suite`] and list it in [`suite::all`]. The order flows are
-//! those of [`rialto_workload`], [`measure`] the instruments, [`report`] the rows and plots, [`references`] the
-//! figures of others.
+//! To add a suite, describe it as a [`suite::Suite`] and list it in [`suite::all`]. The order flows
+//! are in [`rialto_workload`], measuring instruments in [`measure`], rows and plots in [`report`],
+//! and figures of other systems in [`references`].
 
 pub mod attack;
 mod calls;

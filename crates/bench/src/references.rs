@@ -1,6 +1,6 @@
-//! Figures of other systems, for printing beside ours: `references/figures.toml`.
+//! Figures of other systems, printed beside ours: `references/figures.toml`.
 //!
-//! A figure that cannot mean what its name says carries the reason.
+//! A misleading figure has a caveat.
 
 mod work;
 
@@ -11,21 +11,21 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Which figure of it.
+/// The kind of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Work a second.
+    /// Work per second.
     Throughput,
-    /// Average latency.
+    /// The average latency.
     Mean,
-    /// Latency at the median.
+    /// The median latency.
     P50,
-    /// Latency at 90 %.
+    /// The latency at 90 %.
     P90,
-    /// Latency at 99 %.
+    /// The latency at 99 %.
     P99,
-    /// Latency at 99.9 %.
+    /// The latency at 99.9 %.
     #[serde(rename = "p99-9")]
     P99_9,
     /// The longest latency.
@@ -35,7 +35,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metric of a percentile by the name that [`crate::measure::Percentiles::named`] gives it.
+    /// The metric of a percentile, by its name in [`crate::measure::Percentiles::named`].
     #[must_use]
     pub fn of_percentile(name: &str) -> Option<Metric> {
         Some(match name {
@@ -53,31 +53,31 @@ impl Metric {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// Which system.
+    /// The system.
     pub name: String,
-    /// At what work.
+    /// The work.
     pub work: Work,
-    /// Which figure.
+    /// The metric.
     pub metric: Metric,
-    /// The figure.
+    /// The value.
     pub value: f64,
     /// Its unit.
     pub unit: Unit,
-    /// Where it stands, or who measured it.
+    /// The publication, or who measured it.
     pub source: String,
-    /// Why it cannot mean what it says, if it cannot.
+    /// The caveat, if the figure is misleading.
     pub caveat: Option<String>,
 }
 
 impl Figure {
-    /// The figure as it stands beside a row.
+    /// The figure as the reference of a row.
     #[must_use]
     pub fn reference(&self) -> Reference {
         Reference { name: self.name.clone(), value: self.value, caveat: self.caveat.clone() }
     }
 }
 
-/// The file of figures, whose sources and caveats stand there once each.
+/// The file of figures, which has each source and caveat once.
 #[derive(Deserialize)]
 struct File {
     figures: Vec<Figure>,
@@ -99,12 +99,12 @@ static FIGURES: LazyLock<Vec<Figure>> = LazyLock::new(|| {
     resolved.collect()
 });
 
-/// Every figure of a work and metric.
+/// All figures of a work and metric.
 pub fn of(work: Work, metric: Metric) -> impl Iterator<Item = &'static Figure> {
     all().filter(move |figure| figure.work == work && figure.metric == metric)
 }
 
-/// Every figure that is known.
+/// All figures.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
     FIGURES.iter()
 }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_published_figure_of_perpetual_exchange_says_why_it_cannot_be_taken_at_its_word() {
+    fn every_published_figure_of_perpetual_exchange_has_a_caveat() {
         let bare = FIGURES
             .iter()
             .find(|figure| figure.work == Work::RandomPrices && figure.caveat.is_none());

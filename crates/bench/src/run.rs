@@ -1,4 +1,4 @@
-//! Runs suites and hands out what they found.
+//! Runs suites and writes reports.
 
 use crate::error::BenchError;
 use crate::report::json::{self, Score};
@@ -10,35 +10,35 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What to run, and what to do with the results.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Names of suites, or of parts of them as `suite.part`; none means all.
+    /// Names of suites, or of parts of them as `suite.part`; empty for all.
     pub suites: Vec<String>,
-    /// JSON lines instead of tables.
+    /// Whether to print JSON lines instead of tables.
     pub json: bool,
-    /// Where to write the page with tables and plots, if anywhere.
+    /// The file of the HTML page, if it is to be written.
     pub report: Option<PathBuf>,
-    /// A directory to write a Markdown page of each of these suites into, if any.
+    /// The directory of Markdown pages, if they are to be written.
     pub markdown: Option<PathBuf>,
-    /// How much work.
+    /// The amount of work.
     pub size: Size,
-    /// Where suites keep data while they run; choose the disk that is to be measured.
+    /// The directory for data of the run, on the disk to measure.
     pub data_dir: PathBuf,
-    /// A program that runs [`attack::run`](crate::attack::run). Without one, what is measured under
-    /// attack is left out.
+    /// A program that runs [`attack::run`](crate::attack::run). Without one, measurements under
+    /// attack are skipped.
     pub attacker: Option<fn() -> Command>,
 }
 
-/// How a run ended: the score of each suite.
+/// The result of a run: the score of each suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Suites in the order in which they ran.
+    /// The suites in order.
     pub suites: Vec<(String, Score)>,
 }
 
 impl Summary {
-    /// The cases that have no rows, each with the reason.
+    /// The cases without rows, each with the reason.
     pub fn failed(&self) -> impl Iterator<Item = &str> {
         self.suites.iter().flat_map(|(_, score)| score.failed.iter().map(String::as_str))
     }
@@ -50,7 +50,7 @@ impl Summary {
     }
 }
 
-/// Every suite with what it measures, and its parts.
+/// The suites with their descriptions and parts.
 #[must_use]
 pub fn list() -> String {
     let mut text = String::new();
@@ -63,16 +63,16 @@ pub fn list() -> String {
     text
 }
 
-/// Runs suites; results go to the standard output, progress to the standard error.
+/// Runs suites; results go to standard output, progress to standard error.
 pub fn run(options: &Options) -> Result<Summary, BenchError> {
     let mut progress = |what: &str| {
-        // Nobody is the worse off if progress cannot be shown.
+        // A failure to show progress is ignored.
         let _ = writeln!(io::stderr(), "{what}");
     };
     run_with(options, &mut io::stdout().lock(), &mut progress)
 }
 
-/// Runs suites; results go to `results`, lines about what goes on to `progress`.
+/// Runs suites; results go to `results`, lines of progress to `progress`.
 pub fn run_with(
     options: &Options,
     results: &mut dyn Write,
@@ -81,7 +81,7 @@ pub fn run_with(
     run_chosen(&chosen(suite::all(), &options.suites)?, options, results, progress)
 }
 
-/// Runs parts of suites. A case that fails has no rows; all others have theirs.
+/// Runs parts of suites. A failed case has no rows; the others run on.
 fn run_chosen(
     suites: &[Chosen],
     options: &Options,
@@ -147,7 +147,7 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> BenchError {
     BenchError::Io { doing, path: path.to_path_buf(), source }
 }
 
-/// A suite, and those of its parts that are asked for.
+/// A suite with its requested parts.
 struct Chosen {
     suite: Suite,
     parts: Vec<SuitePart>,
@@ -180,7 +180,7 @@ fn chosen(suites: Vec<Suite>, names: &[String]) -> Result<Vec<Chosen>, BenchErro
     Ok(asked.filter(|asked: &Chosen| !asked.parts.is_empty()).collect())
 }
 
-/// Takes away what only means something at full size.
+/// Removes targets and references, which are meaningful only at full size.
 fn strip(outcome: &mut Outcome) {
     for row in &mut outcome.rows {
         row.target = None;
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(summaries.len(), suite::all().len());
         assert!(rows.len() > summaries.len());
         for row in rows {
-            // Whether parsed objects keep their order depends on who else is in the build.
+            // Whether parsed objects keep their order depends on other crates of the build.
             let fields: BTreeSet<&str> =
                 row.as_object().expect("an object").keys().map(String::as_str).collect();
             let contract = [
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_suite_is_measured_alone_and_stands_on_no_page() {
+    fn a_part_of_a_suite_runs_alone_and_is_on_no_page() {
         let home = tempfile::tempdir().expect("a temporary directory");
         let asked = |name: &str| Options { suites: vec![name.into()], ..options(home.path()) };
         let printed = output(&asked("queue.memory"));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_that_is_listed_can_be_asked_for_alone() {
+    fn each_listed_part_can_run_alone() {
         let listed = list();
         let parts: Vec<&str> = listed.lines().filter_map(|line| line.strip_prefix("  ")).collect();
         assert!(parts.contains(&"queue.full") && parts.contains(&"match.mix"), "{listed}");

@@ -1,4 +1,4 @@
-//! What a suite of benchmarks is, and which there are.
+//! Benchmark suites.
 
 use crate::error::BenchError;
 use crate::report::Row;
@@ -7,29 +7,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How much work a suite does.
+/// The amount of work of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// What the targets and the figures of others are about.
+    /// The size of targets and references.
     Full,
-    /// The same code on little work, in well under a second: it runs in the tests, so that no suite
-    /// rots. Its rows have no targets and stand beside nobody.
+    /// The same code with little work, in well under a second: it runs in the tests, so that no
+    /// suite rots. Its rows have no targets and no references.
     Small,
 }
 
-/// What a suite found.
+/// The outcome of a suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// The figures.
     pub rows: Vec<Row>,
-    /// What to plot of them.
+    /// The plots.
     pub figures: Vec<Figure>,
-    /// Cases that have no rows, each with the reason.
+    /// Cases without rows, each with the reason.
     pub failed: Vec<String>,
 }
 
 impl Outcome {
-    /// Takes in what a case came to. A case that failed is listed, and the next one can run.
+    /// Adds the outcome of a case. A failed case is listed, and the next one can run.
     pub fn take<O: Into<Outcome>>(&mut self, case: Result<O, BenchError>) {
         match case {
             Ok(found) => self.extend(found.into()),
@@ -37,7 +37,7 @@ impl Outcome {
         }
     }
 
-    /// Takes in what another part of the suite found.
+    /// Adds the outcome of another part of the suite.
     pub fn extend(&mut self, other: Outcome) {
         self.rows.extend(other.rows);
         other.figures.into_iter().for_each(|figure| self.plot(figure));
@@ -67,24 +67,24 @@ impl From<Row> for Outcome {
 /// A suite of benchmarks.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// What it is asked for by.
+    /// Its name.
     pub name: &'static str,
-    /// What it measures, in a sentence.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// What it consists of, in the order in which it runs.
+    /// Its parts, in order.
     pub parts: &'static [SuitePart],
 }
 
-/// A part of a suite, which can be run alone.
+/// A part of a suite, which can run alone.
 #[derive(Clone, Copy, Debug)]
 pub struct SuitePart {
-    /// What it is asked for by, behind the suite's name and a point.
+    /// Its name, after the suite's name and a dot.
     pub name: &'static str,
-    /// Measures, verifies what it measures, and says what failed.
+    /// Measures, verifies, and lists failures.
     pub measure: fn(&mut Context<'_>, &mut Outcome),
 }
 
-/// Every suite, in the order in which they run.
+/// All suites, in order.
 #[must_use]
 pub fn all() -> Vec<Suite> {
     use crate::suites::{
@@ -104,7 +104,7 @@ pub fn all() -> Vec<Suite> {
     ]
 }
 
-/// What a suite is given.
+/// The context of a running suite.
 pub struct Context<'a> {
     size: Size,
     data_dir: &'a Path,
@@ -114,12 +114,12 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A context whose data lies in `data_dir` and which tells `progress` what goes on.
+    /// A context with data in `data_dir`, which reports its progress to `progress`.
     pub fn new(size: Size, data_dir: &'a Path, progress: &'a mut dyn FnMut(&str)) -> Context<'a> {
         Context { size, data_dir, progress, directories: 0, attacker: None }
     }
 
-    /// Gives the suite a program that attacks; see [`Options::attacker`](crate::Options::attacker).
+    /// Sets the program that attacks; see [`Options::attacker`](crate::Options::attacker).
     #[must_use]
     pub fn attacked_by(mut self, attacker: Option<fn() -> Command>) -> Context<'a> {
         self.attacker = attacker;
@@ -132,13 +132,13 @@ impl<'a> Context<'a> {
         self.attacker
     }
 
-    /// How much work to do.
+    /// The amount of work.
     #[must_use]
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// One value for the full size, another for the small.
+    /// One value at full size, another at the small size.
     #[must_use]
     pub fn sized<T>(&self, full: T, small: T) -> T {
         match self.size {
@@ -147,12 +147,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tells whoever waits what goes on.
+    /// Reports progress.
     pub fn progress(&mut self, what: &str) {
         (self.progress)(what);
     }
 
-    /// A new empty directory for one arm, which goes when it is dropped.
+    /// Creates an empty directory for one arm, which is removed when it is dropped.
     pub fn fresh_directory(&mut self) -> Result<FreshDirectory, BenchError> {
         self.directories += 1;
         let name = format!("bench-{}-{}", std::process::id(), self.directories);
@@ -167,12 +167,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A directory that no other arm has written to. Dropping it removes it.
+/// A directory of one arm. Dropping it removes it.
 #[derive(Debug)]
 pub struct FreshDirectory(PathBuf);
 
 impl FreshDirectory {
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -181,7 +181,7 @@ impl FreshDirectory {
 
 impl Drop for FreshDirectory {
     fn drop(&mut self) {
-        // A directory that cannot be removed is left over; that changes no figure.
+        // A failure to remove it changes no figure.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

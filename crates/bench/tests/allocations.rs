@@ -1,6 +1,6 @@
-//! A program that counts allocations gets the rows of them.
+//! A program that counts allocations gets their rows.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_bench::{Options, Size, run_with};
 use rialto_disk::CountingAllocator;
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The rows of a suite at its small size that are in this unit.
+/// The rows of a suite at its small size with this unit.
 fn rows(suite: &str, unit: &str) -> Vec<Value> {
     let home = tempfile::tempdir().unwrap();
     let options = Options {
@@ -41,7 +41,7 @@ fn a_program_that_counts_gets_a_row_for_the_stream_and_one_for_the_mix() {
 }
 
 #[test]
-fn what_goes_over_the_bus_without_waiting_allocates_nothing() {
+fn calls_on_the_bus_that_do_not_wait_allocate_nothing() {
     let rows = rows("cqrs", "B/call");
     let at_once: Vec<&Value> = rows
         .iter()
@@ -60,7 +60,7 @@ fn what_goes_over_the_bus_without_waiting_allocates_nothing() {
 }
 
 #[test]
-fn what_is_allocated_is_counted_in_bytes() {
+fn allocations_are_counted_in_bytes() {
     let allocated = rialto_disk::allocated_by(|| drop(Vec::<u8>::with_capacity(1_000))).unwrap();
     assert_eq!((allocated.count, allocated.bytes), (1, 1_000));
 }

@@ -1,4 +1,4 @@
-//! The bus: the only way from a gateway to the queue.
+//! The queue's bus: the only way from a gateway to the queue.
 
 use crate::dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 use crate::lease::LeaseTokens;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 bus! {
-    /// Everything that clients can ask of the queue, as typed requests.
+    /// All requests to the queue.
     ///
-    /// The [`Context`](rialto_bus::Context) of each names a [`Principal`](crate::Principal).
+    /// The [`Context`](rialto_bus::Context) of each has a [`Principal`](crate::Principal).
     pub struct QueueBus {
         requests through VenueBehaviours<Authorisation<QueuePolicy>> {
             service: QueueService =>
@@ -37,8 +37,8 @@ bus! {
 }
 
 impl QueueBus {
-    /// A bus to this queue. Requests that wait for messages are answered as soon as `stopped` is
-    /// true. The bus must be opened, and used, within a Tokio runtime that has timers.
+    /// The bus of this queue. Waiting requests are answered as soon as `stopped` is true. The bus
+    /// must be opened and used within a Tokio runtime that has a timer.
     #[must_use]
     pub fn open(
         queue: Queue,
@@ -52,19 +52,19 @@ impl QueueBus {
         }
     }
 
-    /// How often each request was sent, by outcome.
+    /// The number of requests by name and outcome.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.requests.counters()
     }
 
-    /// How long requests took from the bus to their answer, waiting for messages included.
+    /// The durations of requests, from the bus to the answer, including the wait for messages.
     #[must_use]
     pub fn durations(&self) -> &Durations {
         self.requests.durations()
     }
 
-    /// How clients name leases.
+    /// The encoding of leases for clients.
     #[must_use]
     pub fn leases(&self) -> LeaseTokens {
         self.service.leases()

@@ -12,29 +12,28 @@ use std::sync::{Arc, OnceLock};
 
 /// The oldest dead letters of a topic that were not redriven.
 pub struct ListDeadLetters {
-    /// The topic that the messages were given up in.
+    /// The topic of the original messages.
     pub topic: Name,
-    /// How many at most.
+    /// The most dead letters to return.
     pub max: usize,
 }
 
-/// Publishes dead letters again on the topics that they came from, as far as the client may publish
-/// there.
+/// Publishes dead letters again on their original topics, as far as the client may publish there.
 ///
 /// It stops before the first dead letter for which a grant has no room. That is an error only if no
 /// dead letter was handled before it. The answer says where to continue.
 pub struct RedriveDeadLetters {
-    /// The topic that the messages were given up in.
+    /// The topic of the original messages.
     pub topic: Name,
-    /// Where an earlier request stopped; empty for the oldest dead letters.
+    /// The positions where an earlier request stopped; empty for the oldest dead letters.
     pub from: Vec<u64>,
-    /// How many at most.
+    /// The most dead letters to redrive.
     pub max: usize,
 }
 
-/// Drops all messages of a topic. The answer says how many there were.
+/// Drops all messages of a topic. The answer is their number.
 pub struct PurgeTopic {
-    /// Which topic.
+    /// The topic.
     pub topic: Name,
 }
 
@@ -96,7 +95,7 @@ impl Handler<RedriveDeadLetters> for QueueService {
         let charge = self.charging(&principal);
         let refusal = Arc::new(OnceLock::new());
         let first_refusal = Arc::clone(&refusal);
-        // The origin stands in the headers of a dead letter, and any producer may have set those.
+        // The original topic is in the headers of a dead letter, which any producer can forge.
         let may = move |origin: &Name, bytes: u64| {
             if may_produce(&principal, origin).is_err() {
                 return ControlFlow::Continue(false);

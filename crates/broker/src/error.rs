@@ -4,14 +4,14 @@ use rialto_bus::{Error, ErrorKind};
 use rialto_desk::AtField;
 use rialto_queue::QueueError;
 
-/// The index of the message that is at fault. The messages before it have been published.
+/// The index of the invalid message. The messages before it have been published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("message {0} is at fault")]
+#[error("message {0} is invalid")]
 pub struct AtMessage(pub usize);
 
-/// The part of a request that is at fault, as a path such as `ack[0].messages[2]`.
+/// The path of the invalid field, such as `ack[0].messages[2]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is at fault")]
+#[error("{0} is invalid")]
 pub struct AtPath(pub String);
 
 /// An error of the queue as an error on the bus.
@@ -55,7 +55,7 @@ pub fn bus_error(error: QueueError) -> Error {
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),
         QueueError::StorageLow => as_kind(ErrorKind::Unavailable, "storage_low"),
         QueueError::Busy { .. } => as_kind(ErrorKind::Busy, "busy"),
-        // The queue retries by itself. Whether the change took effect is not known.
+        // The queue retries by itself. Whether the change took effect is unknown.
         QueueError::ControlFailed(_) => as_kind(ErrorKind::Unavailable, "queue_failed"),
         QueueError::Closed => as_kind(ErrorKind::Unavailable, "stopped"),
         _ => as_kind(ErrorKind::Internal, "queue_failed"),

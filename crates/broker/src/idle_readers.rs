@@ -1,9 +1,8 @@
 //! Readers without a group, kept between the requests of one client.
 //!
-//! Each request says at which positions it reads, so no state is needed between two requests. A client
-//! that reads page by page should still not have its positions sought again for each page. Its reader
-//! is kept for a moment, and from the second page on the next page is prefetched while the answer
-//! before it is being sent.
+//! Each request names its positions, so that no state is needed between requests. But seeking the
+//! positions for each page is slow. So a reader is kept for a moment, and from the second page on
+//! the next page is prefetched while the last answer is sent.
 
 use crate::request::ReadPage;
 use crate::service::read_page;
@@ -19,10 +18,10 @@ const READERS_MAX: usize = 16;
 /// A reader that no request has used for this long is dropped.
 const IDLE_MAX: Duration = Duration::from_secs(2);
 
-/// A page that is being read, or has been, with the reader that stands behind it.
+/// A prefetched page, perhaps still being read, with its reader.
 type Prefetch = JoinHandle<Result<(Reader, ReadPage), QueueError>>;
 
-/// Idle readers, the one that has been idle longest first.
+/// Idle readers, the longest idle first.
 pub(crate) struct IdleReaders {
     readers: Mutex<VecDeque<IdleReader>>,
     /// One permit for each page that is being prefetched. A prefetch runs to its end even if its
@@ -49,19 +48,19 @@ enum State {
     Prefetching(Prefetch),
 }
 
-/// What there is for a request that continues an earlier one.
+/// The kept state for a request that continues an earlier one.
 pub(crate) enum Resumed {
-    /// No reader at these positions, or one that can no longer be used.
+    /// No usable reader at these positions.
     Nothing,
     /// A reader at these positions.
     Reader(Reader),
-    /// The page at these positions, with the reader behind it.
+    /// The page at these positions, with its reader.
     Page(Reader, ReadPage),
 }
 
 impl IdleReaders {
-    /// Takes the reader, or the page, at these positions of a topic, if a new reader would still
-    /// begin at the same messages.
+    /// Takes the reader, or the page, at these positions of a topic, unless a new reader would
+    /// begin at other messages.
     pub(crate) async fn resume(&self, topic: &Name, positions: &[u64], max: usize) -> Resumed {
         let is_match = |idle: &IdleReader| {
             idle.topic == *topic && idle.positions == positions && idle.max == max
@@ -75,7 +74,7 @@ impl IdleReaders {
             Some(State::Idle(reader)) => Resumed::Reader(reader),
             Some(State::Prefetching(prefetch)) => match prefetch.await {
                 Ok(Ok((reader, page))) => Resumed::Page(reader, page),
-                // The request reads again, and answers with the error if it occurs again.
+                // The request reads again, and returns the error if it occurs again.
                 Ok(Err(_)) | Err(_) => Resumed::Nothing,
             },
         };
@@ -111,7 +110,7 @@ impl IdleReaders {
         readers.push_back(idle);
         let oldest = if readers.len() > READERS_MAX { readers.pop_front() } else { None };
         drop(readers);
-        // Dropping a reader may close files, so it happens without the lock.
+        // Dropping a reader may close files, so it happens outside the lock.
         drop(oldest);
     }
 
@@ -150,7 +149,7 @@ mod tests {
         let runtime =
             tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
         runtime.block_on(async {
-            // The only thread that reads hangs.
+            // The only blocking thread hangs.
             let (go_on, hangs) = mpsc::channel::<()>();
             let hanging = tokio::task::spawn_blocking(move || hangs.recv());
             let idle_readers = IdleReaders::default();
@@ -172,7 +171,8 @@ mod tests {
             assert!(matches!(resumed, Resumed::Reader(_)));
             go_on.send(()).unwrap();
             hanging.await.unwrap().unwrap();
-            // One thread reads the pages in turn: when a later task is done, all of them are.
+            // A single thread reads the pages in turn: when a later task is done, all earlier ones
+            // are.
             tokio::task::spawn_blocking(|| ()).await.unwrap();
             keep(last);
             let resumed = idle_readers.resume(&topic, &[last], 1).await;

@@ -1,4 +1,4 @@
-//! The names of leases that clients are given.
+//! The encoding of leases for clients.
 
 use rialto_queue::MessageId;
 use rialto_queue::packed::PackedLeases;
@@ -12,7 +12,7 @@ pub struct LeaseTokens {
     epoch: u32,
 }
 
-/// The number of a lease that no message has.
+/// A lease number that no message has.
 const NO_LEASE: u64 = u64::MAX;
 
 impl LeaseTokens {
@@ -43,7 +43,7 @@ impl LeaseTokens {
         format!("{:08x}.{lease}", self.epoch)
     }
 
-    /// The number of a lease, or `None` if the text is no token. The token of an earlier process gets
+    /// The number of a lease; `None` if the text is not a token. A token of an earlier process gets
     /// a number that no message has.
     #[must_use]
     pub fn number(self, token: &str) -> Option<u64> {

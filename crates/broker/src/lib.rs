@@ -1,8 +1,8 @@
-//! The queue's requests on a bus: who may ask what, quotas, and the consumers that clients name.
+//! The queue's requests on a bus: rights, quotas, and the consumers of clients.
 //!
-//! The queue itself is [`rialto_queue`], which knows no clients. A gateway decodes what a client sends
-//! into one of these requests, sends it on the [`QueueBus`] with a [`Principal`] in its context, and
-//! encodes the answer. This crate knows no protocol and no keys.
+//! The queue itself is [`rialto_queue`], which has no clients. A gateway decodes a client's request
+//! into one of these, sends it on the [`QueueBus`] with a [`Principal`] in its context, and encodes
+//! the answer. This crate has no protocol and no keys.
 //!
 //! ```
 //! use rialto_api::{QueueGrant, QueueRight, TopicPattern};

@@ -1,4 +1,4 @@
-//! Who may ask what of the queue.
+//! The authorisation of requests to the queue.
 
 use crate::Principal;
 use rialto_api::QueueRight;
@@ -7,14 +7,14 @@ use rialto_bus::{Context, Error, ErrorKind, Request, Result};
 use rialto_desk::Forbidden;
 use rialto_queue::Name;
 
-/// Permits a request only if a grant of its [`Principal`] allows what the request needs. Operators
-/// may do everything.
+/// Permits a request only if a grant of its [`Principal`] allows it. Operators may make every
+/// request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueuePolicy;
 
-/// What a request needs of its principal's grants.
+/// A right that a request needs.
 pub enum Requirement<'a> {
-    /// To be authenticated.
+    /// Authentication only.
     Nothing,
     /// Some right to the topic.
     AnyRight(&'a Name),
@@ -24,10 +24,10 @@ pub enum Requirement<'a> {
 
 /// A request that needs a right.
 pub trait NeedsRight: Request {
-    /// What it needs.
+    /// The right that it needs.
     fn needs(&self) -> Requirement<'_>;
 
-    /// What it needs besides.
+    /// Further rights that it needs.
     fn also_needs(&self) -> Vec<Requirement<'_>> {
         Vec::new()
     }
@@ -44,7 +44,7 @@ impl<R: NeedsRight> Policy<R> for QueuePolicy {
     }
 }
 
-/// Checks whether a client may publish on a topic. A gateway asks before it reads the messages.
+/// Checks whether a client may publish on a topic. A gateway calls it before it reads the messages.
 ///
 /// # Errors
 /// `forbidden`.
@@ -81,7 +81,7 @@ fn check(principal: &Principal, required: &Requirement<'_>) -> Result<()> {
     if allowed {
         return Ok(());
     }
-    // The message does not say whether there is such a topic.
+    // The message does not reveal whether the topic exists.
     let message = format!("This key has no right `{right}` to the topic {topic}.");
     Err(Error::new(ErrorKind::Forbidden, "forbidden", message))
 }

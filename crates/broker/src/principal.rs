@@ -1,9 +1,9 @@
-//! Who sends a request.
+//! The sender of a request.
 
 use rialto_api::QueueGrant;
 use std::sync::Arc;
 
-/// Who sends a request, and what they may do with which topics: the principal of every request on the
+/// The sender of a request with its grants of topics: the principal of every request on the
 /// [`QueueBus`](crate::QueueBus). A clone is cheap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
@@ -19,25 +19,25 @@ impl Principal {
         Principal { id: id.into(), is_operator: false, grants: grants.into() }
     }
 
-    /// An operator, who may do everything and has no quota.
+    /// An operator, who has all rights and no quota.
     #[must_use]
     pub fn operator(id: &str) -> Principal {
         Principal { id: id.into(), is_operator: true, grants: Arc::default() }
     }
 
-    /// Whose consumers and producers these are: no two clients share an id.
+    /// The id that owns consumers and producers. Ids of clients are unique.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether everything is permitted.
+    /// Whether it is an operator.
     #[must_use]
     pub fn is_operator(&self) -> bool {
         self.is_operator
     }
 
-    /// What a client who is no operator may do with which topics.
+    /// The grants of a client; unused for an operator.
     #[must_use]
     pub fn grants(&self) -> &[QueueGrant] {
         &self.grants

@@ -1,8 +1,8 @@
 //! Quotas of grants: topics, their groups, and the bytes that they hold.
 //!
-//! A grant is charged for all topics that its pattern matches, whichever client created them or
-//! published on them. That needs no record of which client did what, and two clients with the same
-//! grant share its quota.
+//! A grant is charged for all topics that match its pattern, independent of their creators and
+//! producers. So no record of clients is needed, and two clients with the same grant share its
+//! quota.
 
 use crate::Principal;
 use rialto_api::{QueueGrant, QueueRight, TopicPattern};
@@ -12,19 +12,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a sum of bytes is used. The bytes that are published meanwhile are added to it.
+/// How long a sum of bytes is used. Bytes published meanwhile are added to it.
 const SUM_EVERY: Duration = Duration::from_secs(1);
 
-/// Quotas of grants that do not set their own, and the bound of topics that have none.
+/// Quotas of grants without their own, and the bound of topics without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// How many bytes a topic holds that was created without a bound of its own; 0 for no bound.
+    /// The bytes of a topic that was created without its own bound; 0 for no bound.
     pub topic_bytes_max: u64,
-    /// How many topics may match a grant when a client creates one.
+    /// The most topics that match a grant, checked when a client creates one.
     pub grant_topics_max: u32,
-    /// How many groups the topics of a grant may have together when a client creates one.
+    /// The most groups of all topics of a grant, checked when a client creates one.
     pub grant_groups_max: u32,
-    /// How many bytes the topics of a grant may hold together when a client publishes.
+    /// The most bytes of all topics of a grant, checked when a client publishes.
     pub grant_bytes_max: u64,
 }
 
@@ -39,17 +39,17 @@ impl Default for QueueLimits {
     }
 }
 
-/// How many bytes the topics of a grant hold, and when that was summed up.
+/// The bytes of a grant's topics, and the time of the sum.
 struct ByteSum {
     at: Instant,
     bytes: u64,
 }
 
-/// What grants have used of their quotas.
+/// The use of the grants' quotas.
 pub(crate) struct Quotas {
     limits: QueueLimits,
     sums: Mutex<HashMap<TopicPattern, ByteSum>>,
-    /// Locked from counting topics or groups until one more exists.
+    /// Held from the count of topics or groups until the new one exists.
     creating: Mutex<()>,
 }
 
@@ -58,7 +58,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a topic is charged to a grant: it matches, or holds the dead letters of a topic that does.
+/// Whether a topic is charged to a grant: it matches, or it has the dead letters of a topic that
+/// does.
 fn is_charged(topics: &TopicPattern, topic: &str) -> bool {
     let source = topic.strip_suffix(DEAD_SUFFIX);
     topics.matches(topic) || source.is_some_and(|source| topics.matches(source))
@@ -69,13 +70,13 @@ impl Quotas {
         Quotas { limits, sums: Mutex::default(), creating: Mutex::default() }
     }
 
-    /// Locks out other creations of topics and groups.
+    /// Excludes other creations of topics and groups.
     pub(crate) fn creating(&self) -> MutexGuard<'_, ()> {
         lock(&self.creating)
     }
 
-    /// The options with a bound of bytes. A topic that exists keeps the bound that it was created
-    /// with, also when the setting has changed since.
+    /// The options with a bound of bytes. An existing topic keeps its bound, even after a change of
+    /// the setting.
     pub(crate) fn bounded(
         &self,
         queue: &Queue,
@@ -105,7 +106,7 @@ impl Quotas {
             }
             refused = Some((&grant.topics, limit));
         }
-        // The policy has refused clients without such a grant.
+        // The policy refuses clients without such a grant.
         let Some((topics, limit)) = refused else { return Ok(()) };
         let message = format!(
             "There are {limit} topics of the grant {topics} already, as many as there may be; delete \
@@ -192,9 +193,9 @@ impl Quotas {
 /// How many sums are kept before old ones are removed.
 const GRANTS_MAX: usize = 10_000;
 
-/// What a client is charged by.
+/// The quota of a client.
 pub(crate) enum Quota {
-    /// Nothing: the client is an operator.
+    /// No quota: an operator.
     Unlimited,
     Grants(Arc<[QueueGrant]>),
 }
@@ -295,7 +296,7 @@ mod tests {
         };
         let usual = granted("t*", None, None);
         assert_eq!(refused(&usual, "t2", 400), None);
-        // What was let through counts before it is there.
+        // Admitted bytes count before they are stored.
         assert_eq!(refused(&usual, "t1", 400).as_deref(), Some("grant_full"));
         assert_eq!(refused(&granted("t*", None, Some(10_000)), "t1", 400), None);
         assert_eq!(refused(&granted("other", None, None), "other", 1_000), None);

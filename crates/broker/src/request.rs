@@ -37,9 +37,9 @@ pub struct CreateTopic {
     pub options: TopicOptions,
 }
 
-/// Deletes a topic with all that it holds.
+/// Deletes a topic with its messages.
 pub struct DeleteTopic {
-    /// Which topic.
+    /// The topic.
     pub topic: Name,
 }
 
@@ -48,13 +48,13 @@ pub struct ListTopics;
 
 /// The options and statistics of a topic.
 pub struct GetTopic {
-    /// Which topic.
+    /// The topic.
     pub topic: Name,
 }
 
 /// Creates a group of a topic.
 pub struct CreateGroup {
-    /// Of which topic.
+    /// The topic.
     pub topic: Name,
     /// Its name.
     pub group: Name,
@@ -64,13 +64,13 @@ pub struct CreateGroup {
 
 /// Deletes a group of a topic.
 pub struct DeleteGroup {
-    /// Of which topic.
+    /// The topic.
     pub topic: Name,
-    /// Which group.
+    /// The group.
     pub group: Name,
 }
 
-/// A message to be published.
+/// A message to publish.
 #[derive(Debug, Default)]
 pub struct NewMessage {
     /// Its payload.
@@ -81,9 +81,9 @@ pub struct NewMessage {
     pub headers: Vec<(String, String)>,
     /// Its priority.
     pub priority: u8,
-    /// How long it is held back before it is delivered.
+    /// The delay before it is delivered.
     pub delay: Duration,
-    /// How long it can be delivered.
+    /// The time after which it is no longer delivered.
     pub expires_after: Option<Duration>,
     /// The media type of the payload; empty for none.
     pub content_type: String,
@@ -91,17 +91,17 @@ pub struct NewMessage {
     pub schema_version: u32,
 }
 
-/// Messages to be published, in the form in which they came.
+/// Messages to publish, in the form in which they were received.
 #[derive(Debug)]
 pub enum NewMessages {
-    /// One by one.
+    /// Decoded.
     Listed(Vec<NewMessage>),
-    /// In the form in which topics store them.
+    /// Packed, in the form in which topics store them.
     Packed(Packed<Bytes>),
 }
 
 impl NewMessages {
-    /// How many messages.
+    /// The number of messages.
     fn count(&self) -> usize {
         match self {
             NewMessages::Listed(messages) => messages.len(),
@@ -110,27 +110,27 @@ impl NewMessages {
     }
 }
 
-/// Publishes messages. The answer comes when they are as durable as `confirm` says.
+/// Publishes messages. The answer comes when they are durable at the level `confirm`.
 pub struct PublishMessages {
-    /// On which topic.
+    /// The topic.
     pub topic: Name,
     /// The messages.
     pub messages: NewMessages,
-    /// A producer's id and the number of its first message; zeros if it does not number them.
+    /// A producer's id and the number of its first message; zeros without numbers.
     pub numbers: (u64, u64),
-    /// How durable; the level of the topic if left out.
+    /// The durability level; by default the topic's.
     pub confirm: Option<Level>,
 }
 
-/// What was published.
+/// The result of publishing.
 pub struct Published {
     /// The ids of the messages, in order.
     pub ids: Vec<MessageId>,
-    /// How many messages had been published before.
+    /// The number of duplicates.
     pub duplicates: usize,
 }
 
-/// Names a consumer of a client. Two clients may use one name for two consumers.
+/// The identity of a client's consumer. Names are separate for each client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConsumerId {
     /// The topic.
@@ -143,89 +143,90 @@ pub struct ConsumerId {
 
 /// Delivers messages to a consumer.
 pub struct FetchMessages {
-    /// To which consumer.
+    /// The consumer.
     pub consumer: ConsumerId,
-    /// How many at most.
+    /// The most messages to deliver.
     pub max: usize,
-    /// How long to wait if there are none.
+    /// How long to wait for the first message.
     pub wait: Duration,
 }
 
 /// Pushes messages of a group.
 pub struct SubscribeMessages {
-    /// Of which topic.
+    /// The topic.
     pub topic: Name,
-    /// Of which group.
+    /// The group.
     pub group: Name,
-    /// The most unacknowledged messages at a time.
+    /// The most outstanding messages.
     pub prefetch: usize,
 }
 
-/// A message that was delivered, with the number of its lease.
+/// A delivered message with the number of its lease.
 pub type LeasedMessage = (MessageId, u64);
 
-/// Acknowledges messages. The answer comes when that is as durable as the topic's messages are, and
-/// names the messages whose leases were lost.
+/// Acknowledges messages. The answer comes when that is durable at the topic's level, and lists the
+/// messages whose leases were lost.
 pub struct AckMessages {
-    /// Of which consumer.
+    /// The consumer.
     pub consumer: ConsumerId,
-    /// Which messages.
+    /// The messages.
     pub leases: Vec<LeasedMessage>,
 }
 
 /// Acknowledges messages negatively. Answers as [`AckMessages`] does.
 pub struct NackMessages {
-    /// Of which consumer.
+    /// The consumer.
     pub consumer: ConsumerId,
-    /// Which messages.
+    /// The messages.
     pub leases: Vec<LeasedMessage>,
-    /// What becomes of them.
+    /// The options.
     pub options: NackOptions,
 }
 
-/// What becomes of messages that are negatively acknowledged.
+/// The options of a negative acknowledgement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct NackOptions {
-    /// How long before they are delivered again; the group's retry delay if left out.
+    /// The delay before redelivery; by default the group's retry delay.
     pub delay: Option<Duration>,
-    /// Whether they are dead-lettered now.
+    /// Whether the messages become dead letters now.
     pub refuse: bool,
-    /// Whether the delivery does not count as an attempt, because the consumer has not looked at them.
+    /// Whether the delivery does not count as an attempt, because the consumer has not seen the
+    /// messages.
     pub unseen: bool,
-    /// Why, for the headers of a dead letter.
+    /// The reason, for the headers of a dead letter.
     pub detail: String,
 }
 
-/// Extends the leases of messages. The answer names the messages whose leases were lost.
+/// Extends the leases of messages. The answer lists the messages whose leases were lost.
 pub struct ExtendLeases {
-    /// Of which consumer.
+    /// The consumer.
     pub consumer: ConsumerId,
-    /// Which messages.
+    /// The messages.
     pub leases: Vec<LeasedMessage>,
 }
 
 /// Removes a consumer from its group. Its messages are delivered to others.
 pub struct LeaveGroup {
-    /// Which consumer.
+    /// The consumer.
     pub consumer: ConsumerId,
 }
 
 /// Reads a topic without a group.
 pub struct ReadMessages {
-    /// Which topic.
+    /// The topic.
     pub topic: Name,
-    /// From where.
+    /// The start.
     pub from: ReadFrom,
-    /// How many messages at most.
+    /// The most messages to read.
     pub max: usize,
-    /// How long to wait if there are none.
+    /// How long to wait for the first message.
     pub wait: Duration,
 }
 
-/// Where a read begins.
+/// The start of a read.
 #[derive(Clone, Debug)]
 pub enum ReadFrom {
-    /// At a position that the queue finds.
+    /// A position that the queue finds.
     Start(Start),
     /// At these positions, one for each lane, lowest priority first.
     Positions(Vec<u64>),
@@ -236,9 +237,9 @@ pub enum ReadFrom {
 pub struct ReadPage {
     /// The messages.
     pub messages: Vec<Message>,
-    /// How many messages the topic had dropped before they were read.
+    /// The number of messages that retention dropped before they were read.
     pub missed: u64,
-    /// How many were left out because a later message of the same key exists.
+    /// The number of messages that were skipped because their keys have later ones.
     pub conflated: u64,
     /// The positions of the next page.
     pub next: Vec<u64>,
@@ -324,7 +325,7 @@ impl NeedsRight for GetTopic {
     }
 }
 
-/// Requests that are valid whatever their fields say.
+/// Requests that need no validation.
 macro_rules! always_valid {
     ($($Request:ident)*) => { $(
         impl Validate for $Request {
@@ -342,7 +343,7 @@ impl Validate for CreateTopic {
         let name = self.topic.as_str();
         if is_of_venue(name) {
             let message = format!(
-                "The name {name} is the venue's own, as are those that begin with {VENUE_TOPICS}."
+                "The name {name} is reserved for the venue, as all that begin with {VENUE_TOPICS}."
             );
             return Err(AtField("name").invalid(message));
         }
@@ -354,13 +355,13 @@ impl Validate for CreateGroup {
     fn validate(&self) -> Result<()> {
         let GroupOptions { start, ack_wait, outstanding_max, .. } = &self.options;
         if !matches!(start, Start::Oldest | Start::Next) {
-            return Err(AtField("start").invalid("A group starts with oldest or next."));
+            return Err(AtField("start").invalid("The start of a group is oldest or next."));
         }
         if ack_wait.is_zero() {
-            return Err(AtField("ack_wait_ms").invalid("A consumer needs some time."));
+            return Err(AtField("ack_wait_ms").invalid("The value must be at least 1."));
         }
         if !(1..=OUTSTANDING_MAX).contains(outstanding_max) {
-            let message = format!("It is from 1 to {OUTSTANDING_MAX}.");
+            let message = format!("The value must be from 1 to {OUTSTANDING_MAX}.");
             return Err(AtField("outstanding_max").invalid(message));
         }
         Ok(())
@@ -435,11 +436,11 @@ impl Validate for ReadMessages {
 pub fn check_settlement(count: usize, options: &NackOptions) -> Result<()> {
     let NackOptions { delay, refuse, unseen, detail } = options;
     if *unseen && (delay.is_some() || *refuse || !detail.is_empty()) {
-        let message = "Of what was not looked at there is nothing else to say.";
+        let message = "With unseen, no other option is allowed.";
         return Err(AtField("unseen").invalid(message));
     }
     if delay.is_some_and(|delay| delay > DELAY_MAX) {
-        let message = format!("A message rests at most {} ms.", DELAY_MAX.as_millis());
+        let message = format!("The delay is at most {} ms.", DELAY_MAX.as_millis());
         return Err(AtField("delay_ms").invalid(message));
     }
     if detail.len() > DETAIL_BYTES_MAX {
@@ -460,7 +461,7 @@ fn check_wait(wait: Duration) -> Result<()> {
 /// Checks that there are no more positions than lanes.
 pub(crate) fn check_positions(positions: &[u64]) -> Result<()> {
     if positions.len() > usize::from(rialto_queue::PRIORITIES_MAX) {
-        return Err(AtField("from").invalid("There are more places than priorities."));
+        return Err(AtField("from").invalid("There are more positions than priorities."));
     }
     Ok(())
 }

@@ -21,14 +21,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How often idle consumers and readers are looked for.
+/// The interval at which idle consumers and readers are removed.
 const IDLE_CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The longest that a publisher waits for room.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A page ends with the message that reaches this number of bytes.
 pub(crate) const READ_BYTES_MAX: usize = 2 << 20;
 
-/// Answers requests to the queue, and keeps the state that clients have between their requests.
+/// Handles requests to the queue, and keeps the clients' state between requests.
 pub struct QueueService {
     queue: Queue,
     consumers: Arc<Consumers>,
@@ -84,7 +84,7 @@ impl QueueService {
         &self.queue
     }
 
-    /// Uses the queue on a thread that may wait for the disk.
+    /// Uses the queue on a thread that may block on the disk.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Queue) -> std::result::Result<T, QueueError> + Send + 'static,
@@ -93,7 +93,7 @@ impl QueueService {
         match tokio::task::spawn_blocking(move || work(&queue)).await {
             Ok(done) => done.map_err(bus_error),
             Err(error) => {
-                let message = format!("The work broke off: {error}.");
+                let message = format!("The operation failed: {error}.");
                 Err(Error::new(ErrorKind::Internal, "queue_failed", message))
             }
         }
@@ -112,8 +112,8 @@ impl QueueService {
         })
     }
 
-    /// Removes the consumers of a topic or group that was deleted, so that a new one of the same name
-    /// begins without them.
+    /// Removes the consumers of a deleted topic or group, so that a new one of the same name begins
+    /// without them.
     pub(crate) fn remove_deleted(&self, error: &QueueError) {
         match error {
             QueueError::TopicDeleted(topic) => self.consumers.remove(topic, None),
@@ -144,7 +144,7 @@ impl QueueService {
     }
 }
 
-/// Who sends the request.
+/// The sender of the request.
 pub(crate) fn principal<'a>(cx: &Context<'a>) -> Result<&'a Principal> {
     Ok(cx.principal().ok_or(Forbidden::Nobody)?)
 }
@@ -239,7 +239,7 @@ impl Handler<PublishMessages> for QueueService {
     async fn handle(&self, publish: PublishMessages, cx: &Context<'_>) -> Result<Published> {
         let PublishMessages { topic, messages, numbers, confirm } = publish;
         let options = self.queue.options(topic.as_str()).map_err(bus_error)?;
-        // Refused before anything is published.
+        // Checked before anything is published.
         if let Some(asked) = confirm
             && options.level == Level::Memory
             && asked > options.level
@@ -263,7 +263,7 @@ impl Handler<PublishMessages> for QueueService {
         let (receipt, refusal) = producer.send_until(&published, numbers, end).await;
         let done = receipt.ids().len() + receipt.duplicates();
         if let Some(error) = refusal {
-            // The accepted messages stay published. A numbered producer may send them all again.
+            // The accepted messages stay published. A numbered producer can send them all again.
             let error = bus_error(error);
             let message = format!(
                 "{} The first {done} of {} messages have been published.",
@@ -359,8 +359,9 @@ pub(crate) fn read_page(
             Some(read) => Some(read),
             None => match reader.try_next() {
                 Ok(read) => read,
-                // The messages before damage are delivered, and the next page is the error. Other
-                // errors are returned at once: a reader that begins behind the gap does not meet them.
+                // The messages before damage are returned, and the next page is the error. Other
+                // errors are returned at once: a reader that begins after the gap does not meet
+                // them.
                 Err(QueueError::Read(_)) if !page.messages.is_empty() || page.missed > 0 => break,
                 Err(error) => return Err(error),
             },
@@ -383,8 +384,7 @@ pub(crate) fn read_page(
 }
 
 impl QueueService {
-    /// A page, with the positions where it begins, the reader behind it, and whether it continues an
-    /// earlier page.
+    /// A page with its start positions, its reader, and whether it continues an earlier page.
     async fn begin_page(
         &self,
         topic: &Name,
@@ -428,10 +428,10 @@ impl Handler<ReadMessages> for QueueService {
                 () = tokio::time::sleep(wait) => return Ok(page),
                 _ = stopped.wait_for(|stopped| *stopped) => return Ok(page),
             };
-            // A message that has just been published is in memory, so reading it does not block.
+            // A message that was just published is in memory, so that reading it does not block.
             page = read_page(&mut reader, &began, Some(first), max).map_err(bus_error)?;
         }
-        // A reader of a conflated topic is not kept: which messages it skips depends on when it begins.
+        // A reader of a conflated topic is not kept: the skipped messages depend on its start.
         let options = self.queue.options(topic.as_str()).map_err(bus_error)?;
         if page.next != began && !matches!(options.overtaken, SlowReaderPolicy::Conflated { .. }) {
             self.idle_readers.keep(topic, reader, max, is_resumed);
@@ -448,7 +448,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_stands_before_damage_is_a_page_and_the_next_is_the_damage() {
+    fn messages_before_damage_are_a_page_and_the_next_page_is_an_error() {
         const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
         let disk = Arc::new(SimDisk::new(7));
         let options = || QueueOptions {

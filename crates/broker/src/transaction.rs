@@ -1,5 +1,4 @@
-//! Transactions: publishing on several topics and acknowledging messages of several groups, together
-//! or not at all.
+//! Transactions: publish on several topics and acknowledge messages of several groups atomically.
 
 use crate::error::{AtPath, bus_error};
 use crate::policy::{NeedsRight, Requirement};
@@ -11,8 +10,8 @@ use rialto_bus::{Command, Context, Error, Handler, Request, Result};
 use rialto_desk::AtField;
 use rialto_queue::{Committed, MessageId, Name, QueueError};
 
-/// Publishes messages and acknowledges others, together or not at all. The answer comes when the
-/// transaction survives a loss of power, unless all its topics are kept in memory.
+/// Publishes messages and acknowledges others atomically. The answer comes when the transaction
+/// survives a power failure, unless all its topics are in memory.
 pub struct CommitTransaction {
     /// The messages to publish, by topic.
     pub publish: Vec<(Name, Vec<NewMessage>)>,
@@ -82,8 +81,8 @@ impl Handler<CommitTransaction> for QueueService {
     async fn handle(&self, commit: CommitTransaction, cx: &Context<'_>) -> Result<Committed> {
         let mut transaction = self.queue().begin();
         if let Some((producer, number)) = &commit.number {
-            // Clients share no producers. When there are too many, the queue chooses those that it
-            // forgets by the part before the `/`.
+            // Producers' names are separate for each client. If there are too many, the queue
+            // forgets those of one client, by the part before the `/`.
             let producer = format!("{}/{producer}", principal(cx)?.id());
             transaction.numbered(&producer, *number).map_err(bus_error)?;
             if transaction.is_known() {

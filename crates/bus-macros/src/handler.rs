@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_handler_is_refused_with_the_reason() {
+    fn an_invalid_handler_is_refused_with_the_reason() {
         let none = TokenStream::new;
         for (said, why) in [
             (

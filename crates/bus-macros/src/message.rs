@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_attribute_does_not_know_is_refused() {
+    fn unknown_arguments_of_the_attribute_are_refused() {
         let error = request(
             quote!(
                 #[request(answer = u8)]

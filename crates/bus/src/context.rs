@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_may_say_more_but_version_0_may_not() {
+    fn a_later_version_may_have_more_fields_but_version_0_may_not() {
         let fields = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         assert!(TraceContext::parse(&format!("01-{fields}-more")).is_some());
         assert!(TraceContext::parse(&format!("00-{fields}-more")).is_none());
     }
 
     #[test]
-    fn what_is_no_traceparent_is_refused() {
+    fn a_malformed_traceparent_is_refused() {
         for text in [
             "",
             "00",

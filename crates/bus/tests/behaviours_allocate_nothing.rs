@@ -1,6 +1,6 @@
 //! The behaviours that read no clock, and metrics, allocate nothing for a request.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use futures_util::FutureExt;
 use rialto_bus::behaviour::{

@@ -76,7 +76,7 @@ fn reads_back(codec: impl Codec<Parcel> + Copy + Debug, parcel: &Parcel) {
 
 proptest! {
     #[test]
-    fn what_was_written_is_read_back(parcel in parcels()) {
+    fn written_values_are_read_back(parcel in parcels()) {
         reads_back(Json, &parcel);
         reads_back(Compact, &parcel);
         reads_back(Archive, &parcel);
@@ -137,7 +137,7 @@ fn a_message_that_is_cut_short_is_an_error() {
 }
 
 #[test]
-fn what_follows_the_value_is_an_error() {
+fn trailing_bytes_are_an_error() {
     let mut bytes = encoded(Compact, &a_parcel());
     bytes.extend([0, 0]);
     let error = Codec::<Parcel>::decode(&Compact, &bytes).unwrap_err();
@@ -166,7 +166,7 @@ fn a_value_that_refuses_to_be_written_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_field_of_an_archive_is_read_where_it_lies() {
+fn a_field_of_an_archive_is_read_in_place() {
     let bytes = encoded(Archive, &a_parcel());
     let archived = Archive.access::<Parcel>(&bytes).unwrap();
     assert_eq!(archived.id.to_native(), 7);

@@ -38,7 +38,7 @@ mod derived {
 }
 
 #[test]
-fn derives_name_requests_in_snake_case_unless_told_otherwise() {
+fn derives_name_requests_in_snake_case_by_default() {
     fn command<R: Command<Response = ()>>() -> &'static str {
         R::NAME
     }
@@ -152,7 +152,7 @@ mod functions {
 }
 
 #[tokio::test]
-async fn functions_are_found_and_told_in_their_order_though_one_panics() {
+async fn listener_functions_are_discovered_and_called_in_order_even_if_one_panics() {
     let bus = Bus::builder().discover_in(concat!(module_path!(), "::functions")).build().unwrap();
     let mut cx = Context::new();
     cx.request_id = 7;
@@ -189,7 +189,7 @@ mod twice {
 }
 
 #[test]
-fn two_handlers_are_told_with_the_place_of_each() {
+fn duplicate_handlers_are_reported_with_both_locations() {
     let wrong = wrong(Bus::builder().discover_in(concat!(module_path!(), "::twice")));
     let [wrong] = &wrong[..] else { panic!("{wrong:?}") };
     assert!(wrong.starts_with("ring has two handlers"), "{wrong}");
@@ -205,7 +205,7 @@ mod gap {
 }
 
 #[test]
-fn a_request_without_a_handler_is_told_with_its_derive_and_who_discovers() {
+fn a_missing_handler_is_reported_with_its_derive_and_module() {
     let module = concat!(module_path!(), "::gap");
     let wrong = wrong(Bus::builder().discover_in(module)); // the gap is seen from here
     let [wrong] = &wrong[..] else { panic!("{wrong:?}") };
@@ -281,7 +281,7 @@ fn a_handler_is_given_where_none_can_be_made() {
 }
 
 #[test]
-fn a_handler_that_was_not_given_is_told_with_its_place() {
+fn a_missing_handler_instance_is_reported_with_its_location() {
     let wrong = wrong(Bus::builder().discover_in(concat!(module_path!(), "::given")));
     assert_eq!(wrong.len(), 2, "the question and the event, and no gap besides: {wrong:?}");
     assert!(wrong[0].contains("Cellar, which handles at"), "{wrong:?}");
@@ -289,7 +289,7 @@ fn a_handler_that_was_not_given_is_told_with_its_place() {
 }
 
 #[test]
-fn a_handler_that_was_given_to_nobody_is_told_with_the_place_of_the_gift() {
+fn an_unused_handler_instance_is_reported_with_its_location() {
     let wrong = wrong(Bus::builder().give(String::new())); // nobody wants this gift
     assert!(wrong[0].contains("String, given at"), "{wrong:?}");
     assert!(wrong[0].contains(&place("// nobody wants this gift")), "{wrong:?}");
@@ -302,7 +302,7 @@ fn discovering_twice_finds_nothing_new() {
 }
 
 #[test]
-fn a_module_whose_name_only_begins_alike_is_another() {
+fn a_module_with_a_common_prefix_is_not_a_submodule() {
     let bus = Bus::builder().discover_in(concat!(module_path!(), "::sho")).build().unwrap();
     assert_eq!(bus.send_now(shop::Take(1), &Context::new()).unwrap_err().code(), "no_handler");
 }

@@ -111,7 +111,7 @@ async fn a_stream_takes_no_more_commands_than_it_has_in_flight() {
 }
 
 #[tokio::test]
-async fn who_has_to_be_awaited_is_not_called_by_those_who_do_not_wait() {
+async fn an_async_handler_is_not_called_by_send_now() {
     let bus = Bus::builder().handle(behaviours![], AfterAWhile::default()).build().unwrap();
     let error = bus.send_now(Halve(2), &Context::new()).unwrap_err();
     assert_eq!(error.code(), "handler_waits");
@@ -119,7 +119,7 @@ async fn who_has_to_be_awaited_is_not_called_by_those_who_do_not_wait() {
 }
 
 #[tokio::test]
-async fn an_event_at_once_is_told_to_all_who_need_not_be_awaited() {
+async fn publish_now_calls_all_synchronous_listeners() {
     let (ear, slow, last) = (Ear::default(), SlowEar::default(), Ear::default());
     let bus = Bus::builder()
         .on_now("ear", ear.clone())
@@ -166,7 +166,7 @@ fn two_handlers_of_one_request_are_refused_with_both_places() {
 }
 
 #[test]
-fn a_needed_request_that_nobody_handles_is_refused() {
+fn a_required_request_without_a_handler_is_refused() {
     let error = Bus::builder().needs::<Halve>().build().map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("halve, which crates/bus/tests/dynamic.rs:"), "{error}");
 }

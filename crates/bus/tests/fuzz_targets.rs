@@ -18,7 +18,7 @@ mod codec_json;
 use rialto_bus::codec::{Archive, Compact, Json};
 
 #[test]
-fn json_is_refused_or_stands_for_a_message() {
+fn json_is_refused_or_decodes_to_a_message() {
     bounded::check(codec_json::target, &codec_json::message::samples(&Json));
 }
 

@@ -1,4 +1,4 @@
-//! A handler that panics becomes an error with its message, and everything else goes on, on both
+//! A handler that panics becomes an error with its message, and everything else continues, on both
 //! kinds of bus.
 
 #![allow(clippy::unwrap_used)]
@@ -120,7 +120,7 @@ async fn other_requests_go_on(bus: &(impl Dispatch + Serves<Root>)) {
     assert_eq!(answers[2].as_ref().unwrap(), &3);
 }
 
-fn later_listeners_are_told(bus: &(impl Dispatch + AnnouncesNow<Tick>)) {
+fn later_listeners_are_called(bus: &(impl Dispatch + AnnouncesNow<Tick>)) {
     let error = bus.publish_now(&Tick, &Context::new()).unwrap_err();
     let [(who, why)] = error.failures() else { panic!("one listener fails: {error}") };
     assert_eq!((*who, why.kind()), ("clumsy", ErrorKind::Panicked));
@@ -132,7 +132,7 @@ async fn a_static_bus_survives_panics() {
     let bus = a_static_bus();
     divides_again_after_a_panic(&bus);
     other_requests_go_on(&bus).await;
-    later_listeners_are_told(&bus);
+    later_listeners_are_called(&bus);
     assert_eq!(bus.counting.0.load(Ordering::SeqCst), 1);
 }
 
@@ -141,7 +141,7 @@ async fn a_dynamic_bus_survives_panics() {
     let bus = a_dynamic_bus();
     divides_again_after_a_panic(&bus);
     other_requests_go_on(&bus).await;
-    later_listeners_are_told(&bus);
+    later_listeners_are_called(&bus);
 }
 
 #[tokio::test]

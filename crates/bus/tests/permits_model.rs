@@ -33,7 +33,7 @@ impl Guarded {
 }
 
 #[test]
-fn never_more_than_the_limit_and_nobody_waits_for_ever() {
+fn permits_never_exceed_the_limit_and_every_waiter_is_woken() {
     loom::model(|| {
         let permits = Arc::new(Permits::new(1, 2));
         let inside = Arc::new(Guarded::default());

@@ -58,7 +58,7 @@ impl HandlerNow<WhoAsks> for Porter {
 }
 
 bus! {
-    struct House {
+    struct TestBus {
         all through [] {
             gate: Arc<Gate> => later Knock;
             porter: Porter => now WhoAsks;
@@ -66,12 +66,12 @@ bus! {
     }
 }
 
-fn route_to(gate: &Arc<Gate>) -> RequestService<Knock, House> {
-    RequestService::new(Arc::new(House { all: (), gate: gate.clone(), porter: Porter }))
+fn route_to(gate: &Arc<Gate>) -> RequestService<Knock, TestBus> {
+    RequestService::new(Arc::new(TestBus { all: (), gate: gate.clone(), porter: Porter }))
 }
 
 #[tokio::test]
-async fn a_limit_around_the_bus_lets_only_so_many_in() {
+async fn a_concurrency_limit_around_the_bus_applies() {
     let gate = Gate::with(0);
     let service =
         ServiceBuilder::new().layer(ConcurrencyLimitLayer::new(2)).service(route_to(&gate));
@@ -100,9 +100,9 @@ async fn a_timeout_around_the_bus_gives_up_on_a_handler() {
 }
 
 #[tokio::test]
-async fn what_goes_along_with_the_request_arrives() {
-    let house = House { all: (), gate: Gate::with(0), porter: Porter };
-    let route = RequestService::new(Arc::new(house));
+async fn the_context_of_the_envelope_arrives() {
+    let bus = TestBus { all: (), gate: Gate::with(0), porter: Porter };
+    let route = RequestService::new(Arc::new(bus));
     let mut envelope = Envelope::of(WhoAsks).with_principal(Arc::new("Ada".to_owned()));
     envelope.request_id = 7;
     envelope.idempotency_key = Some("once".into());

@@ -124,7 +124,7 @@ pub fn secret(text: &str) -> Result<Secret, ClientError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_reads_back_and_is_its_owners_alone() {
+    fn a_key_file_reads_back_and_is_readable_by_its_owner_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key.toml");
         file().write(&path).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_file_is_named() {
+    fn an_invalid_key_file_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key.toml");
         let mut wrong = file();

@@ -425,7 +425,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use rialto_api::{CancelQuery, Nothing};
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn an_invalid_address_is_refused() {
         for url in ["", "127.0.0.1:1", "https://venue", "http://", "http://a/b"] {
             assert!(Client::new(url, Credentials::None).is_err(), "{url}");
         }

@@ -1,5 +1,5 @@
 //! Errors of a client whose venue does not answer, or answers wrongly.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_client::api::OrderRequest;
 use rialto_client::model::Side;

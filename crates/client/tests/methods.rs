@@ -1,5 +1,5 @@
 //! Each group of methods against a real venue.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod test_venue;
 
@@ -204,7 +204,7 @@ fn messages_go_through_a_topic() {
 }
 
 #[test]
-fn a_refusal_says_all_that_the_venue_said() {
+fn a_refusal_has_the_whole_error_of_the_venue() {
     let place = TestVenue::open();
     let options = ClientOptions { read_own_writes: false, ..impatient() };
     let alice = Client::with_options(&place.url(), credentials(&place.alice), options).unwrap();

@@ -1,5 +1,5 @@
 //! Streams that lose their connection, and one whose key ends.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod test_venue;
 
@@ -36,7 +36,7 @@ fn fills_are_neither_lost_nor_repeated_when_connections_break() {
     let place = TestVenue::open();
     let (alice, bob) = (place.member(&place.alice), place.member(&place.bob));
     place.runtime.block_on(async {
-        let proxy = Proxy::to(place.house.address).await;
+        let proxy = Proxy::to(place.gateway.address).await;
         let through =
             Client::new(&format!("http://{}", proxy.address), credentials(&place.bob)).unwrap();
         let mut stream = through.stream([StreamSubscription::fills(None)]).await.unwrap();
@@ -77,7 +77,7 @@ fn a_book_is_right_after_its_connection_broke() {
     let place = TestVenue::open();
     let alice = place.member(&place.alice);
     place.runtime.block_on(async {
-        let proxy = Proxy::to(place.house.address).await;
+        let proxy = Proxy::to(place.gateway.address).await;
         let url = format!("http://{}", proxy.address);
         let through = Client::new(&url, rialto_client::Credentials::None).unwrap();
         let mut stream = through.stream([StreamSubscription::book("BTC-USD")]).await.unwrap();
@@ -127,7 +127,7 @@ fn a_book_is_right_after_its_connection_broke() {
 fn a_stream_tells_its_reader_that_it_was_away() {
     let place = TestVenue::open();
     place.runtime.block_on(async {
-        let proxy = Proxy::to(place.house.address).await;
+        let proxy = Proxy::to(place.gateway.address).await;
         let url = format!("http://{}", proxy.address);
         let through = Client::new(&url, credentials(&place.alice)).unwrap();
         let all = [StreamSubscription::orders(None), StreamSubscription::balances(None)];

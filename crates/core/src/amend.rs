@@ -46,8 +46,8 @@ impl Core {
         self.reenter(slot, &detail, remaining, &change, sink)
     }
 
-    /// Takes an order out of the book and enters it anew under its id, with the fee rates in force.
-    /// The residue of its fee stays with it.
+    /// Takes an order out of the book and enters it again under its id, with the fee rates in
+    /// force. The residue of its fee stays with it.
     fn reenter<S: EventSink>(
         &mut self,
         slot: Slot,

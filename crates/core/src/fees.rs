@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_residue_are_told_apart() {
+    fn rates_and_residue_are_distinguished() {
         for maker in [-Fees::PPM_MAX, -100_000, -1, 0, 1, 100_000, Fees::PPM_MAX] {
             for taker in [0, 1, 100_000, Fees::PPM_MAX] {
                 for residue in [0, 1, 999_999] {

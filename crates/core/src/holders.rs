@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_holds_most_where_nothing_is_held() {
+    fn an_empty_table_has_no_largest_holder() {
         let mut holders = Holders::new();
         assert_eq!(holders.most(), None);
         holders.add_account();

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paid_out_is_owed_no_longer() {
+    fn a_payout_clears_the_debt() {
         let mut ledger = ledger(1, 1);
         ledger.deposit(0, USD, Amount(5));
         ledger.reserve(0, USD, Amount(3));

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_listed_as_they_came() {
+    fn orders_are_listed_in_order_of_arrival() {
         let (mut orders, mut account) = rig();
         for slot in [5, 2, 7] {
             orders.append(&mut account, slot);

@@ -114,14 +114,14 @@
 //! then refused as `InsufficientBalance` if it does not hold what would trade.
 //!
 //! # Long commands
-//! A taker touches at most 256 makers in one command. While the next tick must go on with it,
+//! A taker touches at most 256 makers in one command. While the next tick must continue with it,
 //! `next_due` is zero. It is suspended only if more is within its limit. Until it has traded, its
 //! status is `Open`.
 //!
-//! A tick goes on with a suspended taker, which expires if its time is over; else it fires dead-man
-//! timers (by due time, then account id), each of which counts as an order. After that comes
-//! background work. All that is 256 orders together, and each turn of background work counts as
-//! one, so that a command has at most [`EVENTS_PER_COMMAND`] events whatever the limits are.
+//! A tick continues with a suspended taker, which expires if its time is over; else it fires
+//! dead-man timers (by due time, then account id), each of which counts as an order. After that
+//! comes background work. All that is 256 orders together, and each turn of background work counts
+//! as one, so that a command has at most [`EVENTS_PER_COMMAND`] events whatever the limits are.
 //!
 //! # Background work
 //! The kinds take turns: mass cancels, closings, expiry. Accounts take turns within mass cancels,
@@ -150,8 +150,8 @@
 //!
 //! # Closing an instrument
 //! Closing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no
-//! order was open. While it goes on, closing once more does nothing, and no other state can be set
-//! (`HasOpenOrders`).
+//! order was open. While it continues, closing once more does nothing, and no other state can be
+//! set (`HasOpenOrders`).
 //!
 //! # Instruments without risk
 //! Their currencies need not exist; one that does not is taken to have just the scale that the

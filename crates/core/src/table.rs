@@ -14,8 +14,8 @@ const EMPTY: Entry = Entry { tag: 0, value: 0 };
 /// Open addressing with linear probing and backward-shift deletion. The keys lie with the caller,
 /// who says by a closure whether a value belongs to the key that is looked for.
 ///
-/// The hash only decides where an entry lies, never what is found, so that the key of the hash
-/// (see [`Hasher`]) has no influence on results.
+/// The hash only decides where an entry is, never what is found, so that the key of the hash (see
+/// [`Hasher`]) has no influence on results.
 pub(crate) struct Table {
     entries: Vec<Entry>,
     /// 32 less the bits of the table's size.
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_share_a_tag_are_told_apart() {
+    fn values_with_equal_tags_are_distinguished() {
         let mut table = Table::new();
         table.insert(9, 1);
         table.insert(9, 2);

@@ -1,7 +1,7 @@
 //! The steady state allocates nothing: not for orders, fills, cancels, amendments or expiries, with
 //! and without client order ids.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{

@@ -4,7 +4,7 @@
 //! The other way round, `cargo xtask break-core` gets the core wrong, one decision at a time; what it
 //! alters is listed in `xtask/src/break_core.rs`.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 use reference::generator::Profile;

@@ -1,7 +1,7 @@
 //! Bounds that random sequences hardly ever meet exactly: written by hand, and decided by core and
 //! reference side by side.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 use reference::lockstep::Lockstep;
@@ -211,7 +211,7 @@ fn a_mass_cancel_of_256_orders_is_finished_and_one_of_257_is_not() {
 }
 
 #[test]
-fn a_mass_cancel_goes_on_whatever_becomes_of_the_orders_before_it() {
+fn a_mass_cancel_continues_after_the_orders_before_it_end() {
     let mut lockstep = world(2);
     let last = rest(&mut lockstep, 600, 1, Side::Sell, 100);
     let by_counter = |counter: u64| OrderId(last.0 - 600 + counter);
@@ -332,7 +332,7 @@ fn a_client_order_id_is_remembered_while_its_order_is_open_or_among_the_last_102
     let first = named("first", 100);
     let (status, ..) = order_fields(lockstep.must(&Command::Place(first)));
     assert_eq!(status, OrderStatus::Open);
-    // Refused orders count as well.
+    // Refused orders count too.
     lockstep.must(&Command::Place(named("refused", -1)));
     for number in 0..1_023 {
         lockstep.must(&Command::Place(named(&format!("n{number}"), -1)));

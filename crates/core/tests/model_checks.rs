@@ -1,6 +1,6 @@
 //! The reference asks in the order that the rules page promises, which is the page's own list.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 /// The checks of a command as `rules` lists them under "Refusals".
@@ -34,7 +34,7 @@ fn transfers_are_checked_in_the_documented_order() {
 }
 
 #[test]
-fn what_is_created_is_checked_in_the_documented_order() {
+fn created_objects_are_checked_in_the_documented_order() {
     let documented = documented("Create…");
     for checks in reference::listing::create_checks() {
         let mut rest = documented.iter();

@@ -1,6 +1,6 @@
 //! The core against the naive reference, on random command sequences.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 use reference::coverage::{Coverage, DONE_REASONS, EVENT_KINDS, SITUATIONS};

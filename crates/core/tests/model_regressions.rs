@@ -1,6 +1,6 @@
 //! What the comparison with the reference found, as the shortest sequence that shows it.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 use reference::lockstep::Lockstep;

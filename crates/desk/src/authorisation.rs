@@ -1,21 +1,21 @@
-//! Refuses senders who may not ask.
+//! Refuses requests that the sender's grant does not allow.
 
 use crate::{Forbidden, Grant, Scope, SubmitBatch, ToEngine};
 use rialto_bus::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};
 use rialto_model::{AccountId, Command as EngineCommand};
 
-/// Lets a request pass only if the grant of its principal allows what it needs.
+/// Passes a request only if its principal's grant allows it.
 ///
-/// A request without a principal does not pass: what the venue does by itself also says by which grant.
+/// A request without a principal is refused: the venue's own requests carry a grant too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Authorisation;
 
-/// What a request needs of its caller's grant.
+/// The check of a request against the sender's grant.
 pub trait Needs: Request {
-    /// Refuses a grant that does not allow this.
+    /// Returns an error if the grant does not allow this request.
     ///
     /// # Errors
-    /// The grant does not allow it, or the request is none that anybody may make.
+    /// The grant does not allow it, or no grant can.
     fn check(&self, grant: &Grant) -> Result<()>;
 }
 
@@ -49,7 +49,7 @@ impl<R: Needs> Behaviour<R> for Authorisation {
 
 impl Needs for SubmitBatch {
     fn check(&self, grant: &Grant) -> Result<()> {
-        // Mostly all rows are about one account, which need not be looked up for each.
+        // Mostly all rows have the same account, which is then checked once.
         let mut permitted = None;
         for submission in &self.submissions {
             let account = traded_account(&submission.command)?;
@@ -62,14 +62,14 @@ impl Needs for SubmitBatch {
     }
 }
 
-/// The account whose orders a command of a batch is about.
+/// The account of a batch's command.
 fn traded_account(command: &EngineCommand) -> Result<AccountId> {
     match command {
         EngineCommand::Place(order) => Ok(order.account),
         EngineCommand::Cancel { account, .. } => Ok(*account),
         EngineCommand::Amend(amend) => Ok(amend.account),
         _ => {
-            let message = "A batch only enters, changes and cancels orders.";
+            let message = "A batch can only enter, change and cancel orders.";
             Err(Error::new(ErrorKind::Invalid, "not_for_a_batch", message))
         }
     }

@@ -1,4 +1,4 @@
-//! The behaviours that every bus of the venue has, in one order.
+//! The behaviours that all buses of the venue share.
 
 use crate::Durations;
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
@@ -6,18 +6,18 @@ use rialto_bus::{Behaviours, Context, Handler, Pipeline, Request, Result, behavi
 use rialto_recorder::{RecordRequests, Recorder};
 use std::sync::Arc;
 
-/// The behaviours that every bus of the venue has, in the order in which a request meets them.
+/// The behaviours that all buses of the venue share, in the order in which they run.
 ///
-/// | Behaviour | Why it stands there |
+/// | Behaviour | Reason for its position |
 /// |---|---|
-/// | [`Tracing`] | the span covers everything else |
+/// | [`Tracing`] | the span covers all others |
 /// | [`Metrics`], [`Counters`] | forbidden and invalid requests, and panics, are measured and counted too |
 /// | [`IsolatePanics`] | the recorder ends its record when a panic passes it |
 /// | [`RecordRequests`], if there is a recorder | forbidden and invalid requests are recorded too |
 /// | `A`, the authorisation | a client learns nothing about a request that it may not make |
 /// | [`Validation`] | last before the handler |
 ///
-/// It is a [`Pipeline`] of exactly these behaviours: a call compiles to the same code as a call of
+/// It is a [`Pipeline`] of exactly these behaviours. A call compiles to the same code as a call of
 /// nested pairs.
 pub struct VenueBehaviours<A> {
     pipeline: VenuePipeline<A>,
@@ -58,14 +58,14 @@ impl<A> VenueBehaviours<A> {
         self
     }
 
-    /// How often each request was sent, by outcome, forbidden requests included.
+    /// The number of requests by name and outcome, forbidden requests included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         let (_tracing, (_metrics, (counters, _))) = &self.pipeline;
         counters
     }
 
-    /// How long requests took from the bus to their answer.
+    /// The durations of requests, from the bus to the answer.
     #[must_use]
     pub fn durations(&self) -> &Arc<Durations> {
         let (_tracing, (metrics, _)) = &self.pipeline;

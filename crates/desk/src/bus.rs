@@ -1,17 +1,17 @@
-//! The bus: the only way to the engine, and to what is known of it.
+//! The desk's bus: the only way to the engine and to the feed's queries.
 
 use crate::notes::{note_answer, note_command};
 use crate::query::{
     FindCurrency, FindInstrument, FindOrder, GetBalances, GetBook, GetInstrument, GetOrderBook,
-    GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades, IdentifyOrder, Known,
-    ListAccounts, ListFills, ListInstruments, ListOrders,
+    GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades, IdentifyOrder, ListAccounts,
+    ListFills, ListInstruments, ListOrders, QueryHandler,
 };
 use crate::{
-    AcceptClock, AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, CreateAccount,
+    AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
-    Listing, Live, Maintenance, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
-    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
-    Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadFeed, Refused,
+    ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -23,9 +23,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 bus! {
-    /// Everything that can be asked of the venue, as typed requests.
+    /// All requests of the venue.
     ///
-    /// The [`Context`] of each names a [`Grant`](crate::Grant) as its principal.
+    /// The [`Context`] of each has a [`Grant`](crate::Grant) as its principal.
     pub struct DeskBus {
         requests through VenueBehaviours<Authorisation> {
             desk: Desk =>
@@ -36,11 +36,11 @@ bus! {
                 boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
                 boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
                 boxed SetRulesVersion;
-            known: Known =>
-                boxed Ask<ListInstruments>, boxed Ask<GetInstrument>, boxed Ask<GetBook>,
-                boxed Ask<GetOrderBook>, boxed Ask<GetTrades>, boxed Ask<GetTicker>,
-                boxed Ask<FindOrder>, boxed Ask<ListOrders>, boxed Ask<ListFills>,
-                boxed Ask<GetBalances>, boxed Ask<ListAccounts>, boxed IdentifyOrder,
+            queries: QueryHandler =>
+                boxed ReadFeed<ListInstruments>, boxed ReadFeed<GetInstrument>, boxed ReadFeed<GetBook>,
+                boxed ReadFeed<GetOrderBook>, boxed ReadFeed<GetTrades>, boxed ReadFeed<GetTicker>,
+                boxed ReadFeed<FindOrder>, boxed ReadFeed<ListOrders>, boxed ReadFeed<ListFills>,
+                boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>, boxed IdentifyOrder,
                 boxed FindInstrument, boxed FindCurrency,
                 boxed GetTime, boxed GetTold, boxed GetStatus, boxed GetReport,
                 boxed Subscribe, boxed Resume;
@@ -49,7 +49,7 @@ bus! {
     }
 }
 
-/// The parts of a venue that a desk stands before. They can be shared by several.
+/// The parts of a venue that a desk uses. Several desks can share them.
 #[derive(Clone)]
 pub struct VenueParts {
     /// The engine.
@@ -58,14 +58,14 @@ pub struct VenueParts {
     pub live: Arc<Live>,
 }
 
-/// How a desk works.
+/// The settings of a desk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeskConfig {
-    /// Ways into the engine, at least one; each has its own bound on commands in flight.
+    /// The connections to the engine, at least one; each has its own bound on commands in flight.
     pub connections: usize,
-    /// How long a question may wait for the feed to come to a sequence.
+    /// How long a query may wait for the feed to reach a sequence.
     pub patience: Duration,
-    /// Where backups are put; without it, none are made.
+    /// The directory for backups; without it, none are made.
     pub backup_dir: Option<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ impl Default for DeskConfig {
 }
 
 impl DeskBus {
-    /// A bus before this venue. It must be opened, and used, within one Tokio runtime that has a timer.
+    /// The bus of this venue. It must be opened and used within one Tokio runtime that has a timer.
     #[must_use]
     pub fn open(venue: VenueParts, config: &DeskConfig) -> DeskBus {
         let VenueParts { engine, live } = venue;
@@ -87,46 +87,46 @@ impl DeskBus {
         DeskBus {
             requests,
             desk: Desk::open(&engine, config.connections),
-            known: Known { engine, live, durations, patience: config.patience },
+            queries: QueryHandler { engine, live, durations, patience: config.patience },
             maintenance,
         }
     }
 
-    /// The same, with a recorder of what requests do, forbidden ones included.
+    /// The same with a recorder of requests, forbidden ones included.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> DeskBus {
         self.requests = self.requests.recorded_by(recorder);
         self
     }
 
-    /// How often each request was sent, by outcome, forbidden requests included.
+    /// The number of requests by name and outcome, forbidden requests included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.requests.counters()
     }
 
-    /// The instrument with this symbol, if it is known already; [`FindInstrument`] waits for it.
+    /// The instrument with this symbol, if the feed has it; [`FindInstrument`] waits for it.
     #[must_use]
     pub fn listing(&self, symbol: &Symbol) -> Option<Listing> {
-        self.known.live.listing(symbol)
+        self.queries.live.listing(symbol)
     }
 
-    /// The names of the instruments and currencies that are known already.
+    /// The names of the instruments and currencies that the feed has.
     #[must_use]
-    pub fn names(&self) -> Arc<Names> {
-        self.known.live.names()
+    pub fn names(&self) -> Arc<NameTable> {
+        self.queries.live.names()
     }
 
-    /// What is left of the disk.
+    /// The free space of the disk.
     #[must_use]
     pub fn storage(&self) -> &Storage {
-        self.known.engine.storage()
+        self.queries.engine.storage()
     }
 
     /// The venue's level of durability.
     #[must_use]
     pub fn level(&self) -> Level {
-        self.known.engine.config().level
+        self.queries.engine.config().level
     }
 }
 

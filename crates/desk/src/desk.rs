@@ -1,4 +1,4 @@
-//! The desk: the way of a request into the engine, and of the answer back.
+//! The desk: submits commands to the engine and returns the answers.
 
 use crate::slots::{Slots, Ticket};
 use rialto_engine::{
@@ -10,19 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// Why there is no answer.
+/// The reason why a command has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeskError {
-    /// As many commands are in flight as may be. Nothing was done.
-    #[error("as many commands are in flight as may be")]
+    /// The bound on commands in flight is reached. The command was not submitted.
+    #[error("the bound on commands in flight is reached")]
     Busy,
-    /// The engine takes no more commands. Nothing was done.
-    #[error("the engine takes no more commands")]
+    /// The engine accepts no more commands. The command was not submitted.
+    #[error("the engine accepts no more commands")]
     Stopped,
-    /// What is left of the disk is kept for cancels, withdrawals and operators. Nothing was done.
-    #[error("too little of the disk is left to enter orders")]
+    /// The free space of the disk is reserved for cancels, withdrawals and operators. The command
+    /// was not submitted.
+    #[error("too little free disk space to enter orders")]
     StorageLow,
-    /// The engine took the command and has no answer to it.
+    /// The engine accepted the command, and its answer is unknown.
     #[error(transparent)]
     NoAnswer(#[from] NoAnswer),
 }
@@ -36,12 +37,13 @@ impl From<SubmitError> for DeskError {
     }
 }
 
-/// Submits commands to an engine and waits for their answers without holding a thread.
+/// Submits commands to an engine and waits for their answers without blocking a thread.
 ///
-/// It holds a few producers of the engine ("connections"). Each connection has a task that takes replies and
-/// hands them to the waiting callers. An answer always comes: from the engine, or because it ended.
+/// It has a few producers of the engine ("connections"). Each connection has a task that receives
+/// replies and passes them to the waiting callers. Every command gets an answer: the engine's, or
+/// an error if the engine ends.
 ///
-/// It must be opened within a Tokio runtime, whose threads its tasks run on; others may use it too.
+/// It must be opened within a Tokio runtime, which runs its tasks. Other runtimes may use it too.
 pub struct Desk {
     connections: Box<[Arc<Connection>]>,
     next: AtomicUsize,
@@ -82,13 +84,13 @@ impl Desk {
         }
     }
 
-    /// Submits a command; what is returned waits for its answer. `level` asks for a higher level
-    /// than the venue's for this answer.
+    /// Submits a command and returns a future of its answer. `level` asks for a higher durability
+    /// level than the venue's for this answer.
     ///
-    /// A caller that stops waiting does not take the command back.
+    /// Dropping the future does not cancel the command.
     ///
     /// # Errors
-    /// The command was not taken, or its outcome is unknown.
+    /// The command was not submitted, or its outcome is unknown.
     pub fn submit(
         &self,
         command: &Command,
@@ -98,10 +100,10 @@ impl Desk {
         Ok(async { Ok(ticket.await.answer?) })
     }
 
-    /// Submits commands in this order and waits for all answers. Each is on its own: one that is
-    /// not taken does not hold back the next.
+    /// Submits commands in this order and waits for all answers. Each is independent: the next is
+    /// submitted even if one fails.
     pub async fn submit_many(&self, commands: &[Submission]) -> Vec<Result<Answer, DeskError>> {
-        // One connection, so that they are sequenced in this order.
+        // They use one connection, so that they are sequenced in this order.
         let connection = self.connection();
         let entered: Vec<_> = commands
             .iter()
@@ -147,9 +149,8 @@ impl Desk {
     }
 }
 
-/// Whether a command enters an order or changes one, so that the journal is to grow for more trading.
-/// Everything else passes until the disk has no room at all: it takes risk away, or an operator's
-/// hand is in it.
+/// Whether a command enters or changes an order. These are refused when the disk is low. All other
+/// commands pass until the disk is full: they reduce risk, or come from an operator.
 fn enters(command: &Command) -> bool {
     matches!(command, Command::Place(_) | Command::Amend(_))
 }
@@ -162,10 +163,10 @@ impl Drop for Desk {
     }
 }
 
-/// Hands replies out as they come.
+/// Delivers replies as they arrive.
 async fn pump(connection: Arc<Connection>, mut replies: Replies, arrived: Arc<Notify>) {
     loop {
-        // Replies come in groups; a long one must not keep the tasks it woke from running.
+        // Replies come in groups; after a long one, the woken tasks must run.
         for _ in 0..256 {
             match replies.try_reply() {
                 Some(reply) => connection.slots.deliver(reply),

@@ -1,16 +1,16 @@
-//! How long requests took, by what was asked.
+//! Durations of requests by name.
 
 use rialto_bus::behaviour::{Outcome, Sink};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// More than there are types of requests.
+/// More than the number of request types.
 const ROWS: usize = 128;
 
-/// How long requests took from the bus to their answer, in buckets, by their names.
+/// The durations of requests, from the bus to the answer, in buckets by name.
 ///
-/// Adding to it takes no lock; what is added meanwhile may be in one number and not yet in another.
+/// It is lock-free: a concurrent reader may see an addition in one number and not yet in another.
 pub struct Durations {
     rows: Box<[Row]>,
 }
@@ -22,15 +22,15 @@ struct Row {
     sum_ns: AtomicU64,
 }
 
-/// How long requests of one name took.
+/// The durations of the requests of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestDuration {
-    /// The name of the request.
+    /// The request's name.
     pub request: &'static str,
-    /// How many took at most as long as each of [`Durations::BOUNDS_US`], and not as short as the
-    /// one before; the last: how many took longer than all.
+    /// The number of requests in each bucket of [`Durations::BOUNDS_US`]; the last counts all that
+    /// took longer.
     pub buckets: [u64; Durations::BOUNDS_US.len() + 1],
-    /// All their times together, in nanoseconds.
+    /// The sum of the durations, in nanoseconds.
     pub sum_ns: u64,
 }
 
@@ -39,7 +39,7 @@ impl Durations {
     pub const BOUNDS_US: [u64; 14] =
         [1, 5, 25, 50, 100, 200, 400, 800, 1_600, 6_400, 25_600, 102_400, 409_600, 1_638_400];
 
-    /// How long requests took so far, by name; names of which there was none are left out.
+    /// The durations so far, by name; names without requests are omitted.
     pub fn each(&self) -> impl Iterator<Item = RequestDuration> {
         self.rows.iter().filter_map(|row| {
             Some(RequestDuration {
@@ -56,7 +56,7 @@ impl Durations {
             .bytes()
             .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let rows = (0..ROWS).map(|step| &self.rows[(hash as usize).wrapping_add(step) % ROWS]);
-        // Two names that reach for one free row at once: one gets it, the other goes on.
+        // If two names claim a free row at once, one gets it and the other continues.
         rows.into_iter().find(|row| *row.request.get_or_init(|| request) == request)
     }
 }
@@ -89,7 +89,7 @@ mod tests {
         }
         durations.observe("get_book", Ok(()), Duration::from_nanos(7));
         let took: Vec<RequestDuration> = durations.each().collect();
-        let of = |name| took.iter().find(|took| took.request == name).expect("it was told");
+        let of = |name| took.iter().find(|took| took.request == name).expect("it was recorded");
         let placed = of("place_order");
         assert_eq!(placed.buckets[..4], [2, 1, 1, 0]);
         assert_eq!(placed.buckets[Durations::BOUNDS_US.len()], 1);

@@ -1,4 +1,4 @@
-//! Why a request on the desk's bus has no answer.
+//! Errors of requests on the desk's bus.
 
 use crate::{DeskError, Scope};
 use rialto_bus::{Error, ErrorKind};
@@ -6,17 +6,17 @@ use rialto_engine::NoAnswer;
 use rialto_model::{RejectReason, Seq};
 use std::borrow::Cow;
 
-/// The caller may not do this.
+/// The sender may not make this request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Forbidden {
-    /// Its grant lacks this scope.
+    /// The grant lacks this scope.
     #[error("This key does not have the scope {}.", .0.name())]
     Scope(Scope),
-    /// Its grant does not name the account.
+    /// The grant does not include the account.
     #[error("This key may not act for that account.")]
     Account,
-    /// The sender is unknown.
-    #[error("Nobody may do this unnamed.")]
+    /// The request has no principal.
+    #[error("The request has no principal.")]
     Nobody,
 }
 
@@ -30,26 +30,26 @@ impl From<Forbidden> for Error {
     }
 }
 
-/// The part of a request that is at fault.
+/// The invalid field of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the field {0} is at fault")]
+#[error("the field {0} is invalid")]
 pub struct AtField(pub &'static str);
 
 impl AtField {
-    /// It holds what it may not.
+    /// The error of an invalid field.
     #[must_use]
     pub fn invalid(self, message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(ErrorKind::Invalid, "invalid_field", message).with_source(self)
     }
 }
 
-/// The engine has decided against the command. The refusal is in the journal.
+/// The engine rejected the command. The reject is in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", reason.sentence())]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub reason: RejectReason,
-    /// The command's place in the journal.
+    /// The command's sequence.
     pub seq: Seq,
 }
 
@@ -59,7 +59,7 @@ impl From<Refused> for Error {
             RejectReason::VenueFull => ErrorKind::Busy,
             _ => ErrorKind::Conflict,
         };
-        // It is in the journal: the same command again would be decided again.
+        // The reject is in the journal: a retry of the command would be decided again.
         Error::new(kind, refused.reason.code(), refused.reason.sentence())
             .retryable(false)
             .with_source(refused)

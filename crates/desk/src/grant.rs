@@ -1,4 +1,4 @@
-//! What the sender of a request may do at the venue.
+//! The rights of a request's sender.
 
 use crate::Forbidden;
 use rialto_model::AccountId;
@@ -11,22 +11,22 @@ pub use rialto_model::Scope;
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// Whether this scope is among them.
+    /// Whether this scope is in the set.
     #[must_use]
     pub const fn has(self, scope: Scope) -> bool {
         self.0 & 1 << scope as u8 != 0
     }
 
-    /// These scopes and one more.
+    /// The set with one more scope.
     #[must_use]
     pub const fn with(self, scope: Scope) -> Scopes {
         Scopes(self.0 | 1 << scope as u8)
     }
 
-    /// No scopes.
+    /// The empty set.
     pub const NONE: Scopes = Scopes(0);
 
-    /// The scopes in it.
+    /// The scopes in the set.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.iter().copied().filter(move |scope| self.has(*scope))
     }
@@ -38,7 +38,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// What a caller may do, and for which accounts: the principal of a request on the desk's bus.
+/// The scopes and accounts of a sender: the principal of a request on the desk's bus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     scopes: Scopes,
@@ -46,32 +46,32 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// These scopes for these accounts.
+    /// A grant of these scopes for these accounts.
     #[must_use]
     pub fn new(scopes: Scopes, accounts: impl Into<Box<[AccountId]>>) -> Grant {
         Grant { scopes, accounts: accounts.into() }
     }
 
-    /// An unauthenticated sender, who may ask for public data.
+    /// The grant of an unauthenticated sender, who may read public data.
     #[must_use]
     pub fn nobody() -> &'static Grant {
         static NOBODY: LazyLock<Grant> = LazyLock::new(|| Grant::new(Scopes::NONE, []));
         &NOBODY
     }
 
-    /// What it lets its holder do.
+    /// The scopes of the grant.
     #[must_use]
     pub fn scopes(&self) -> Scopes {
         self.scopes
     }
 
-    /// The accounts that its holder may act for.
+    /// The accounts of the grant.
     #[must_use]
     pub fn accounts(&self) -> &[AccountId] {
         &self.accounts
     }
 
-    /// Refuses a holder without this scope.
+    /// Returns an error if the scope is missing.
     ///
     /// # Errors
     /// The scope is missing.
@@ -79,11 +79,11 @@ impl Grant {
         if self.scopes.has(scope) { Ok(()) } else { Err(Forbidden::Scope(scope)) }
     }
 
-    /// Refuses a holder who may not do this for this account. Whoever runs the venue may read
+    /// Returns an error if the grant does not allow this for this account. An operator may read
     /// every account.
     ///
     /// # Errors
-    /// The scope is missing, or the account is not the holder's.
+    /// The scope is missing, or the grant does not include the account.
     pub fn permit(&self, scope: Scope, account: AccountId) -> Result<(), Forbidden> {
         if scope == Scope::Read && self.scopes.has(Scope::Admin) {
             return Ok(());

@@ -1,10 +1,10 @@
-//! The venue's commands as typed requests on a bus, the way from the bus into the engine, and what
-//! is known of what the engine has done.
+//! The venue's commands and queries as typed requests on a bus.
 //!
-//! A caller that wants something of the engine sends a request on the [`DeskBus`] and says by which
-//! [`Grant`]. Behind the bus a [`Desk`] submits it and waits, without holding a thread, until the
-//! answer is released. It knows no protocol: gateways decode into these requests and encode the
-//! answers. [`Live`] follows the engine with a feed and tells [`Listener`]s what happens.
+//! A caller sends a request on the [`DeskBus`] with its [`Grant`]. The handler of commands, a
+//! [`Desk`], submits them to the engine and waits, without blocking a thread, until the answer is
+//! released. The desk has no protocol: gateways decode into these requests and encode the answers.
+//! [`Live`] follows the engine with a feed, answers queries, and publishes changes to
+//! [`Listener`]s.
 //!
 //! ```
 //! use rialto_bus::{Context, Dispatch};
@@ -43,7 +43,7 @@ mod error;
 mod grant;
 mod listing;
 mod live;
-mod names;
+mod name_table;
 mod notes;
 mod operate;
 mod query;
@@ -61,16 +61,16 @@ pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;
 pub use live::{
-    FoldCounts, Listener, Live, LiveConfig, LiveError, News, PrivateChannel, Subscription, What,
-    baseline_of, baseline_order, fills_of, lower_priority, owners,
+    Content, FoldCounts, Listener, Live, LiveConfig, LiveError, PrivateChannel, Publication,
+    Subscription, baseline_of, baseline_order, fills_of, lower_priority, owners,
 };
-pub use names::Names;
+pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
 pub use query::{
-    AsOf, Ask, FillCursor, FindCurrency, FindInstrument, FindOrder, Fresh, GetBalances, GetBook,
-    GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades,
-    IdentifyOrder, Known, ListAccounts, ListFills, ListInstruments, ListOrders, Page, Question,
-    Report, Status, Tape, Unanswered, Wanted,
+    AsOf, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder, Freshness, GetBalances,
+    GetBook, GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold,
+    GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders, MarketSummary,
+    Page, QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
@@ -82,4 +82,4 @@ pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,
     StorageLevel, Submission, UnknownLevel,
 };
-pub use subscribe::{Past, Resume, Stopped, Subscribe, Subscribed};
+pub use subscribe::{PrivateReplay, ReplayStop, Resume, Subscribe, Subscribed};

@@ -1,27 +1,27 @@
-//! What never changes about an instrument.
+//! The constant properties of an instrument.
 
 use rialto_feed::Feed;
 use rialto_model::{Currency, Instrument, InstrumentId, Scale, Symbol};
 
-/// What never changes about an instrument.
+/// The constant properties of an instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// Its number.
     pub id: InstrumentId,
-    /// Its name.
+    /// Its symbol.
     pub symbol: Symbol,
-    /// What is traded.
+    /// The base currency.
     pub base: Currency,
-    /// What is paid with.
+    /// The quote currency.
     pub quote: Currency,
-    /// Decimal places of its prices.
+    /// The decimal places of its prices.
     pub price_scale: Scale,
-    /// Decimal places of its quantities.
+    /// The decimal places of its quantities.
     pub quantity_scale: Scale,
 }
 
 impl Listing {
-    /// The listing of an instrument that the feed knows.
+    /// The listing of an instrument of the feed.
     #[must_use]
     pub fn of(feed: &Feed, instrument: &Instrument) -> Option<Listing> {
         let spec = &instrument.spec;

@@ -1,11 +1,11 @@
-//! What the desk adds to the record of a request: commands and answers.
+//! Adds commands and answers to the records of requests.
 
 use crate::Answer;
 use rialto_bus::Context;
 use rialto_model::{Command, Deposit, OrderSize, Outcome};
 
-/// Whom and what a command is about. Prices and quantities are noted in units of the instrument's
-/// scale, which the desk does not know.
+/// Records the account and the terms of a command. Prices and quantities are in units of the
+/// instrument's scale, which the desk does not know.
 pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
     if cx.trail_id() == 0 {
         return;

@@ -1,4 +1,4 @@
-//! What operators have done while the venue runs: snapshots, backups, the clock.
+//! Operations on a running venue: snapshots, backups, the clock.
 
 use crate::{AtField, Grant, Needs, Scope};
 use rialto_bus::{Command, Context, Error, ErrorKind, Handler, Request, Result};
@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a snapshot may take before the request gives up waiting for it.
+/// The longest wait for a snapshot.
 const SNAPSHOT_WAIT: Duration = Duration::from_secs(60);
 
-/// Has a snapshot made and waits for it.
+/// Makes a snapshot and waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakeSnapshot;
 
 impl Request for TakeSnapshot {
-    /// Where the snapshot stands.
+    /// The snapshot's sequence.
     type Response = Seq;
     const NAME: &'static str = "take_snapshot";
 }
@@ -29,18 +29,17 @@ impl Needs for TakeSnapshot {
     }
 }
 
-/// Has the data directory copied into a directory of this name, under the one that is meant for
-/// backups.
+/// Copies the data directory into a directory of this name, in the directory for backups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakeBackup {
-    /// 1 to 64 letters, digits, dashes, underscores and dots; it does not begin with a dot.
+    /// 1 to 64 letters, digits, dashes, underscores and dots; it must not begin with a dot.
     pub name: String,
 }
 
-/// A backup that was made.
+/// A completed backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    /// Where it lies.
+    /// Its directory.
     pub directory: PathBuf,
     /// The last command in it.
     pub seq: Seq,
@@ -59,17 +58,17 @@ impl Needs for TakeBackup {
     }
 }
 
-/// Has the venue follow the wall clock again, which stepped by more than it follows by itself.
+/// Follows the wall clock again after a step that was too large to follow automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcceptClock;
 
-/// What an [`AcceptClock`] is answered.
+/// The answer to an [`AcceptClock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcceptedClock {
-    /// By how many nanoseconds the wall clock was ahead of the venue's time; zero if it was followed
-    /// already.
+    /// The wall clock's lead over the venue's time, in nanoseconds; zero if the venue was already
+    /// following it.
     pub step_ns: i64,
-    /// The venue's time now.
+    /// The venue's time.
     pub time: Timestamp,
 }
 
@@ -86,13 +85,13 @@ impl Needs for AcceptClock {
     }
 }
 
-/// Looks after the venue's data.
+/// The handler of operations.
 pub struct Maintenance {
     pub(crate) engine: Arc<Engine>,
     pub(crate) backup_dir: Option<PathBuf>,
 }
 
-/// Trying again at once would hardly end better.
+/// Not retriable: an immediate retry would fail too.
 fn failed(code: &'static str, message: String) -> Error {
     Error::new(ErrorKind::Unavailable, code, message).retryable(false)
 }
@@ -103,7 +102,7 @@ impl Handler<TakeSnapshot> for Maintenance {
         let failed = |message| failed("snapshot_failed", message);
         let made = tokio::task::spawn_blocking(move || ticket.wait(SNAPSHOT_WAIT)).await;
         let seq = made
-            .map_err(|error| failed(format!("The wait for the snapshot broke off: {error}.")))?
+            .map_err(|error| failed(format!("The wait for the snapshot failed: {error}.")))?
             .map_err(|error| failed(format!("{error}.")).with_source(error))?;
         cx.note("seq", &seq);
         Ok(seq)
@@ -119,20 +118,19 @@ impl Handler<TakeBackup> for Maintenance {
             return Err(Error::new(ErrorKind::Conflict, "no_backup_dir", message));
         };
         let directory = parent.join(&backup.name);
-        // The sender does not know where the venue was started.
+        // The path is made absolute, because the sender does not know the venue's working
+        // directory.
         let directory = std::path::absolute(&directory).unwrap_or(directory);
         let failed = |message| failed("backup_failed", message);
-        // Whoever may make one would have the venue write, and hand out, what is theirs to choose.
+        // Following a link would let its creator choose where the venue writes.
         if let Some(link) = [&**parent, &*directory].into_iter().find(|path| path.is_symlink()) {
-            let message = format!(
-                "{} is a symbolic link; a backup is written only to a directory that is named itself.",
-                link.display()
-            );
+            let message =
+                format!("{} is a symbolic link; a backup needs a real directory.", link.display());
             return Err(failed(message));
         }
         let (engine, target) = (Arc::clone(&self.engine), directory.clone());
         let made = tokio::task::spawn_blocking(move || engine.backup(&target)).await;
-        let made = made.map_err(|error| failed(format!("The backup broke off: {error}.")))?;
+        let made = made.map_err(|error| failed(format!("The backup failed: {error}.")))?;
         let seq = made.map_err(|error| match error {
             BackupError::NotEmpty { .. } => {
                 let message = format!("{error}.");

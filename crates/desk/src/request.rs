@@ -9,18 +9,18 @@ use rialto_model::{
     TradingRules, Transfer,
 };
 
-/// A request that one command to the engine answers.
+/// A request that is one command to the engine.
 pub trait ToEngine: Command + Request<Response = Answer> {
-    /// What the caller's grant must allow.
+    /// The scope that the grant must have.
     const SCOPE: Scope;
 
-    /// The account that the caller must be allowed to act for, if it is about one.
+    /// The account that the grant must include, if the request is about one.
     fn account(&self) -> Option<AccountId>;
 
     /// The command for the engine.
     fn command(&self) -> EngineCommand;
 
-    /// The durability that its answer waits for, if it asks for more than the venue's.
+    /// The durability level of the answer, if it is higher than the venue's.
     fn level(&self) -> Option<Level>;
 }
 
@@ -29,13 +29,13 @@ macro_rules! requests {
         $(#[$about:meta])*
         $name:literal $Request:ident { $($(#[$on:meta])* $field:ident: $type:ty),* $(,)? }
         needs $scope:ident $(of $account:expr)?,
-        tells $command:expr;
+        command $command:expr;
     )*) => { $(
         $(#[$about])*
         #[derive(Clone, Copy, Debug)]
         pub struct $Request {
             $($(#[$on])* pub $field: $type,)*
-            /// The durability that the answer waits for, if it is to be more than the venue's.
+            /// The durability level of the answer, if it is higher than the venue's.
             pub level: Option<Level>,
         }
 
@@ -51,14 +51,14 @@ macro_rules! requests {
 
             #[allow(unused_variables, reason = "requests that concern no account")]
             fn account(&self) -> Option<AccountId> {
-                let told: fn(&$Request) -> Option<AccountId> =
+                let account: fn(&$Request) -> Option<AccountId> =
                     requests!(@account $($account)?);
-                told(self)
+                account(self)
             }
 
             fn command(&self) -> EngineCommand {
-                let tell: fn(&$Request) -> EngineCommand = $command;
-                tell(self)
+                let command: fn(&$Request) -> EngineCommand = $command;
+                command(self)
             }
 
             fn level(&self) -> Option<Level> {
@@ -76,107 +76,107 @@ requests! {
         /// The order.
         order: NewOrder,
     } needs Trade of |it: &PlaceOrder| it.order.account,
-      tells |it| EngineCommand::Place(it.order);
+      command |it| EngineCommand::Place(it.order);
 
     /// Cancels an order.
     "cancel_order" CancelOrder {
-        /// Whose order.
+        /// The account.
         account: AccountId,
-        /// Which order.
+        /// The order.
         order: OrderRef,
     } needs Trade of |it: &CancelOrder| it.account,
-      tells |it| EngineCommand::Cancel { account: it.account, order: it.order };
+      command |it| EngineCommand::Cancel { account: it.account, order: it.order };
 
     /// Changes an order.
     "amend_order" AmendOrder {
         /// The change.
         amend: Amend,
     } needs Trade of |it: &AmendOrder| it.amend.account,
-      tells |it| EngineCommand::Amend(it.amend);
+      command |it| EngineCommand::Amend(it.amend);
 
-    /// Cancels many orders of an account.
+    /// Cancels orders of an account.
     "cancel_orders" CancelOrders {
-        /// Which.
+        /// The orders.
         which: MassCancel,
     } needs Trade of |it: &CancelOrders| it.which.account,
-      tells |it| EngineCommand::MassCancel(it.which);
+      command |it| EngineCommand::MassCancel(it.which);
 
     /// Sets an account's dead-man timer.
     "set_dead_man" SetDeadMan {
-        /// Whose timer.
+        /// The account.
         account: AccountId,
-        /// Nanoseconds from now; zero switches it off.
+        /// Nanoseconds from now; zero disables it.
         timeout_ns: u64,
     } needs Trade of |it: &SetDeadMan| it.account,
-      tells |it| EngineCommand::SetDeadMan { account: it.account, timeout_ns: it.timeout_ns };
+      command |it| EngineCommand::SetDeadMan { account: it.account, timeout_ns: it.timeout_ns };
 
-    /// An account's connection was lost: cancels its orders that asked for that.
+    /// Cancels the orders of an account that ask for cancel on disconnect.
     "disconnect" Disconnect {
-        /// Whose connection.
+        /// The account.
         account: AccountId,
     } needs Trade of |it: &Disconnect| it.account,
-      tells |it| EngineCommand::Disconnect { account: it.account };
+      command |it| EngineCommand::Disconnect { account: it.account };
 
-    /// Sets value aside for a withdrawal that is yet to be decided.
+    /// Reserves an amount for a withdrawal that awaits a decision.
     "hold_withdrawal" HoldWithdrawal {
-        /// What, and in which account.
+        /// The amount and the account.
         transfer: Transfer,
     } needs Transfer of |it: &HoldWithdrawal| it.transfer.account,
-      tells |it| EngineCommand::HoldWithdrawal(it.transfer);
+      command |it| EngineCommand::HoldWithdrawal(it.transfer);
 
-    /// The operator pays out what was set aside.
+    /// Pays out a held withdrawal.
     "settle_withdrawal" SettleWithdrawal {
-        /// Whose withdrawal.
+        /// The account.
         account: AccountId,
-        /// Its name.
+        /// The withdrawal's reference.
         reference: Reference,
     } needs Admin,
-      tells |it| {
+      command |it| {
           EngineCommand::SettleWithdrawal { account: it.account, reference: it.reference }
       };
 
-    /// The operator gives back what was set aside.
+    /// Releases the held amount of a withdrawal.
     "release_withdrawal" ReleaseWithdrawal {
-        /// Whose withdrawal.
+        /// The account.
         account: AccountId,
-        /// Its name.
+        /// The withdrawal's reference.
         reference: Reference,
     } needs Admin,
-      tells |it| {
+      command |it| {
           EngineCommand::ReleaseWithdrawal { account: it.account, reference: it.reference }
       };
 
-    /// The operator brings value into an account.
+    /// Deposits an amount into an account.
     "deposit" Deposit {
-        /// What, into which account, and when it was made.
+        /// The amount, the account and the time of the deposit.
         deposit: rialto_model::Deposit,
-    } needs Admin, tells |it| EngineCommand::Deposit(it.deposit);
+    } needs Admin, command |it| EngineCommand::Deposit(it.deposit);
 
-    /// The operator takes value out of an account.
+    /// Withdraws an amount from an account at once.
     "pay_out" PayOut {
-        /// What, and from which account.
+        /// The amount and the account.
         transfer: Transfer,
-    } needs Admin, tells |it| EngineCommand::Withdraw(it.transfer);
+    } needs Admin, command |it| EngineCommand::Withdraw(it.transfer);
 
-    /// Admits a member.
+    /// Creates a member.
     "create_member" CreateMember {
         /// The id, or zero for the next free one.
         member: MemberId,
         /// A name.
         name: Name,
     } needs Admin,
-      tells |it| EngineCommand::CreateMember { member: it.member, name: it.name };
+      command |it| EngineCommand::CreateMember { member: it.member, name: it.name };
 
-    /// Opens an account.
+    /// Creates an account.
     "create_account" CreateAccount {
         /// The id, or zero for the next free one.
         account: AccountId,
-        /// Its owner.
+        /// The member that owns it.
         member: MemberId,
         /// A name.
         name: Name,
     } needs Admin,
-      tells |it| {
+      command |it| {
           let CreateAccount { account, member, name, .. } = *it;
           EngineCommand::CreateAccount { account, member, name }
       };
@@ -185,51 +185,50 @@ requests! {
     "create_currency" CreateCurrency {
         /// Its code.
         code: CurrencyCode,
-        /// Decimal places of its smallest unit.
+        /// The decimal places of its smallest unit.
         scale: Scale,
     } needs Admin,
-      tells |it| EngineCommand::CreateCurrency { code: it.code, scale: it.scale };
+      command |it| EngineCommand::CreateCurrency { code: it.code, scale: it.scale };
 
     /// Lists an instrument.
     "create_instrument" CreateInstrument {
-        /// What is listed.
+        /// The instrument.
         spec: InstrumentSpec,
-    } needs Admin, tells |it| EngineCommand::CreateInstrument(it.spec);
+    } needs Admin, command |it| EngineCommand::CreateInstrument(it.spec);
 
     /// Changes the rules of an instrument.
     "set_rules" SetRules {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
-        /// The new rules, all of them.
+        /// The new rules, complete.
         rules: TradingRules,
     } needs Admin,
-      tells |it| EngineCommand::SetRules { instrument: it.instrument, rules: it.rules };
+      command |it| EngineCommand::SetRules { instrument: it.instrument, rules: it.rules };
 
     /// Opens, halts or closes an instrument.
     "set_instrument_state" SetInstrumentState {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
         /// The new state.
         state: InstrumentState,
     } needs Admin,
-      tells |it| {
+      command |it| {
           EngineCommand::SetInstrumentState { instrument: it.instrument, state: it.state }
       };
 
-    /// Has a later version of the rules decide from the next command on. A snapshot of all before
-    /// is made first.
+    /// Changes the rules version from the next command on, after a snapshot.
     "set_rules_version" SetRulesVersion {
         /// The version.
         version: u32,
     } needs Admin,
-      tells |it| EngineCommand::SetRulesVersion { version: it.version };
+      command |it| EngineCommand::SetRulesVersion { version: it.version };
 }
 
-/// Commands about orders that are entered in this order, each on its own: one that is refused does
-/// not hold back the next.
+/// Commands about orders, submitted in this order. Each is independent: the next is submitted even
+/// if one is rejected.
 #[derive(Clone, Debug)]
 pub struct SubmitBatch {
-    /// The commands; each must be one that enters, changes or cancels orders.
+    /// The commands; each must enter, change or cancel orders.
     pub submissions: Vec<rialto_engine::Submission>,
 }
 

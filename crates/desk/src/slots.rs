@@ -1,4 +1,4 @@
-//! Slots: in each, a reply meets the task that waits for it, whichever comes first.
+//! Slots: each one connects a reply with the task that waits for it, in either order of arrival.
 
 use rialto_engine::Reply;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A fixed number of slots, made once; nothing is allocated for a request.
+/// A fixed number of slots. A request allocates nothing.
 pub(crate) struct Slots {
     slots: Box<[Mutex<Slot>]>,
     free: Mutex<Vec<u32>>,
@@ -14,18 +14,18 @@ pub(crate) struct Slots {
 
 #[derive(Debug, Default)]
 enum Slot {
-    /// Nobody uses it, or its user has not asked yet.
+    /// Free, or its task has not polled yet.
     #[default]
     Quiet,
     Waiting(Waker),
     Arrived(Reply),
-    /// Its user went away; the reply, when it comes, frees it.
+    /// Its task has gone; the reply frees the slot.
     Abandoned,
 }
 
 impl Slots {
     pub(crate) fn new(count: usize) -> Slots {
-        // A token is 64 bits and a producer's capacity far below 32, so nothing is cut off.
+        // A producer's capacity is far below 32 bits, so that nothing is truncated.
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         Slots {
             slots: (0..count).map(|_| Mutex::default()).collect(),
@@ -45,7 +45,7 @@ impl Slots {
         lock(&self.slots[slot as usize])
     }
 
-    /// Hands a reply to the task that waits for it.
+    /// Passes a reply to the task that waits for it.
     pub(crate) fn deliver(&self, reply: Reply) {
         let number = reply.token as u32;
         let before = std::mem::replace(&mut *self.slot(number), Slot::Arrived(reply));
@@ -62,14 +62,14 @@ impl Slots {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these locks, so what a poisoned lock holds is whole.
+    // No code panics while it holds one of these locks, so that the state is consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the reply to one command.
 pub(crate) struct Ticket {
     slots: Arc<Slots>,
-    /// `None` once the reply was taken and the slot given back.
+    /// `None` once the reply is taken and the slot is free.
     slot: Option<u32>,
 }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_finds_its_waiter_whether_it_comes_before_or_after_the_first_poll() {
+    fn a_reply_reaches_its_waiter_before_and_after_the_first_poll() {
         let slots = Arc::new(Slots::new(2));
         let counted = Arc::new(Counted::default());
         let waker = Waker::from(Arc::clone(&counted));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_whose_user_went_away_is_free_only_when_its_reply_has_come() {
+    fn an_abandoned_slot_is_free_only_after_its_reply() {
         let slots = Arc::new(Slots::new(1));
         let gone = ticket(&slots);
         let number = gone.slot.unwrap();

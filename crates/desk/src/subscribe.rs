@@ -1,24 +1,26 @@
-//! Subscribing, from now on or from where a stream broke off.
+//! Subscribing, from now on or from a past sequence.
 
 use crate::live::owners;
-use crate::query::Known;
-use crate::{Grant, Listener, Live, Names, Needs, PrivateChannel, Scope, Subscription, Unanswered};
+use crate::query::QueryHandler;
+use crate::{
+    Grant, Listener, Live, NameTable, Needs, PrivateChannel, QueryError, Scope, Subscription,
+};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::ReadEventsError;
 use rialto_model::{AccountId, Event, RejectReason, Seq, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Subscribes a listener. Private events of an account need the scope to read it.
+/// Subscribes a listener. Private channels of an account need the scope `read` for it.
 pub struct Subscribe {
-    /// To what.
+    /// The subscription.
     pub subscription: Subscription,
-    /// The subscriber.
+    /// The listener.
     pub listener: Arc<dyn Listener>,
 }
 
-/// A subscription, which ends when this is dropped. Until it has ended, a moment later, its listener
-/// may still hear of it.
+/// A subscription, which ends when this is dropped. Its listener may still receive a few
+/// publications.
 pub struct Subscribed {
     live: Arc<Live>,
     subscription: Subscription,
@@ -58,9 +60,9 @@ impl Needs for Subscribe {
     }
 }
 
-impl Handler<Subscribe> for Known {
-    async fn handle(&self, wanted: Subscribe, _: &Context<'_>) -> Result<Subscribed> {
-        let Subscribe { subscription, listener } = wanted;
+impl Handler<Subscribe> for QueryHandler {
+    async fn handle(&self, request: Subscribe, _: &Context<'_>) -> Result<Subscribed> {
+        let Subscribe { subscription, listener } = request;
         if let Subscription::Own(_, account) = subscription {
             self.must_exist(account)?;
         }
@@ -68,28 +70,28 @@ impl Handler<Subscribe> for Known {
     }
 }
 
-impl Known {
+impl QueryHandler {
     fn must_exist(&self, account: AccountId) -> Result<()> {
         match self.live.read().account(account) {
             Some(_) => Ok(()),
-            None => Err(Unanswered::Unknown(RejectReason::UnknownAccount).into()),
+            None => Err(QueryError::Unknown(RejectReason::UnknownAccount).into()),
         }
     }
 }
 
-/// Opens the past of a private stream, to go on where one broke off.
+/// Opens the replay of a private stream from a past sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// Of orders or fills; balances are states and begin with all of them.
+    /// Orders or fills; balances are states and need no replay.
     pub channel: PrivateChannel,
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// The subscriber has everything through this command.
+    /// The last command that the subscriber has.
     pub after: Seq,
 }
 
 impl Request for Resume {
-    type Response = Past;
+    type Response = PrivateReplay;
     const NAME: &'static str = "resume";
 }
 
@@ -101,65 +103,65 @@ impl Needs for Resume {
     }
 }
 
-impl Handler<Resume> for Known {
-    async fn handle(&self, wanted: Resume, _: &Context<'_>) -> Result<Past> {
-        let Resume { channel, account, after } = wanted;
+impl Handler<Resume> for QueryHandler {
+    async fn handle(&self, request: Resume, _: &Context<'_>) -> Result<PrivateReplay> {
+        let Resume { channel, account, after } = request;
         self.must_exist(account)?;
-        // It may be an answer's, whose events are published a moment later.
+        // The sequence may be from an answer, whose events are published slightly later.
         if !self.wait_for(after).await {
-            return Err(Unanswered::NotYet(after).into());
+            return Err(QueryError::NotYet(after).into());
         }
         let oldest = self.live.oldest_resume();
         if after < oldest {
-            return Err(Unanswered::TooFarBack(oldest).into());
+            return Err(QueryError::TooFarBack(oldest).into());
         }
-        Ok(Past { live: Arc::clone(&self.live), channel, account, reached: after })
+        Ok(PrivateReplay { live: Arc::clone(&self.live), channel, account, reached: after })
     }
 }
 
-/// What has happened to an account's orders, command by command, read from the event log.
-pub struct Past {
+/// A replay of an account's order events from the event log, command by command.
+pub struct PrivateReplay {
     live: Arc<Live>,
     channel: PrivateChannel,
     account: AccountId,
     reached: Seq,
 }
 
-/// Why the replay of a past stopped.
+/// The reason why a replay stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
-    /// All of it was sent.
-    Through,
-    /// It was asked to pause, and goes on where it is.
+pub enum ReplayStop {
+    /// It is complete.
+    Complete,
+    /// It was paused, and can be continued.
     Paused,
-    /// The subscriber refused the last command, which will be sent again.
-    NotTaken,
-    /// Events that should be there did not come.
+    /// The subscriber refused the last command, which is repeated.
+    Refused,
+    /// Events are missing from the event log.
     Missing,
 }
 
-impl Past {
-    /// What of whom it is.
+impl PrivateReplay {
+    /// The subscription that it replays.
     #[must_use]
     pub fn subscription(&self) -> Subscription {
         Subscription::Own(self.channel, self.account)
     }
 
-    /// How far it has been read.
+    /// The last command that was read.
     #[must_use]
     pub fn reached(&self) -> Seq {
         self.reached
     }
 
-    /// The last sequence whose events were all published to subscribers.
+    /// The last sequence whose events are all published to subscribers.
     #[must_use]
-    pub fn told(&self) -> Seq {
-        self.live.told()
+    pub fn published(&self) -> Seq {
+        self.live.published()
     }
 
-    /// Tells the events that are the account's own of each command that has any, through `last`,
-    /// which must have been told already, and says why it stopped. `pauses` is asked now and then,
-    /// with the number of commands read. For a thread that may wait.
+    /// Calls `publish` with the account's events of each command through `last`, which must be
+    /// published already, and returns why it stopped. `must_pause` is called now and then with the
+    /// number of commands read. It blocks the thread.
     ///
     /// # Errors
     /// The event log cannot be read.
@@ -167,36 +169,38 @@ impl Past {
         &mut self,
         last: Seq,
         patience: Duration,
-        mut pauses: impl FnMut(u64) -> bool,
-        mut tell: impl FnMut(Seq, Timestamp, &[Event], &Names) -> bool,
-    ) -> std::result::Result<Stopped, ReadEventsError> {
+        mut must_pause: impl FnMut(u64) -> bool,
+        mut publish: impl FnMut(Seq, Timestamp, &[Event], &NameTable) -> bool,
+    ) -> std::result::Result<ReplayStop, ReadEventsError> {
         let names = self.live.names();
         let began = self.reached;
         let mut reader = self.live.events(began.next());
         let mut own = Vec::new();
         while reader.next_seq() <= last {
-            if pauses(self.reached.0 - began.0) {
-                return Ok(Stopped::Paused);
+            if must_pause(self.reached.0 - began.0) {
+                return Ok(ReplayStop::Paused);
             }
-            // It was published, so it is there: in memory or, a moment later, in the event log.
-            let Some(batch) = reader.next_timeout(patience)? else { return Ok(Stopped::Missing) };
+            // A published command is in memory or, slightly later, in the event log.
+            let Some(batch) = reader.next_timeout(patience)? else {
+                return Ok(ReplayStop::Missing);
+            };
             for record in batch.iter().take_while(|record| record.seq <= last) {
-                // The folding thread has decoded it before, so that it decodes again.
+                // The folding thread has decoded it already.
                 let Ok((time, events)) = record.decode() else { continue };
                 let is_own = |event: &Event| owners(event).contains(&Some(self.account));
                 own.clear();
                 own.extend(events.filter_map(std::result::Result::ok).filter(is_own));
-                if !own.is_empty() && !tell(record.seq, time, &own, &names) {
-                    return Ok(Stopped::NotTaken);
+                if !own.is_empty() && !publish(record.seq, time, &own, &names) {
+                    return Ok(ReplayStop::Refused);
                 }
                 self.reached = record.seq;
             }
         }
         self.reached = last.max(self.reached);
-        Ok(Stopped::Through)
+        Ok(ReplayStop::Complete)
     }
 
-    /// Subscribes a listener from now on; it learns from which sequence on that is.
+    /// Subscribes a listener from now on; the listener is called with the sequence.
     pub fn join(&self, listener: Arc<dyn Listener>) -> Subscribed {
         Subscribed::begin(&self.live, self.subscription(), listener)
     }

@@ -1,23 +1,21 @@
-//! What is wrong in itself goes no further than the bus.
+//! Validation of requests without the venue's state.
 //!
-//! Only what never reaches the engine is decided here. Whether an order makes sense is the engine's
-//! to say: its refusals stand in the journal, and a repetition under the same client order id gets
-//! the same one.
+//! Only fields that never reach the engine are checked here. The engine decides about orders: its
+//! rejects are in the journal, so that a retry under the same client order id gets the same one.
 
 use crate::{
-    AcceptClock, AmendOrder, Ask, AtField, CancelOrder, CancelOrders, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency,
-    FindInstrument, GetReport, GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut,
-    PlaceOrder, PrivateChannel, Question, ReleaseWithdrawal, Resume, SetDeadMan,
-    SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot,
+    AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
+    CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency, FindInstrument,
+    GetReport, GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder,
+    PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
 
 const BACKUP_NAME_BYTES_MAX: usize = 64;
 
-/// Requests of which nothing can be said without the state of the venue.
+/// Requests that need the venue's state to be checked.
 macro_rules! decided_later {
     ($($Request:ty),* $(,)?) => { $(
         impl Validate for $Request {
@@ -36,7 +34,7 @@ decided_later! {
     FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
 }
 
-impl<Q: Question> Validate for Ask<Q> {
+impl<Q: FeedQuery> Validate for ReadFeed<Q> {
     #[inline]
     fn validate(&self) -> Result<()> {
         Ok(())
@@ -63,8 +61,7 @@ impl Validate for Resume {
 }
 
 impl Validate for TakeBackup {
-    // A name and not a path: whoever runs the venue over a network shall not write anywhere on the
-    // disk.
+    // A name and not a path, so that a remote operator cannot write elsewhere on the disk.
     fn validate(&self) -> Result<()> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let is_name = |name: &str| !name.starts_with('.') && name.bytes().all(is_plain);

@@ -1,4 +1,4 @@
-//! Nothing comes to the engine but by the bus, and the bus asks who wants it.
+//! Every request goes through the bus, which checks the sender's grant.
 
 mod stage;
 
@@ -26,7 +26,7 @@ fn forbidden(error: &Error) -> Option<Forbidden> {
 }
 
 #[tokio::test]
-async fn who_is_not_named_may_nothing() {
+async fn a_request_without_a_principal_is_refused() {
     let Stage { bus, .. } = Stage::empty().await;
     let error = bus.send(cancel_all(ALICE), &Context::new()).await.expect_err("nobody asks");
     assert_eq!((error.kind(), error.code()), (ErrorKind::Unauthenticated, "forbidden"));
@@ -145,7 +145,7 @@ async fn a_refusal_of_the_engine_names_its_place_in_the_journal() {
 }
 
 #[tokio::test]
-async fn an_engine_that_takes_no_more_says_so() {
+async fn an_engine_that_accepts_no_more_commands_reports_it() {
     let Stage { engine, bus, .. } = Stage::empty().await;
     engine.close_intake();
     let alice = grant(&[Scope::Trade], &[ALICE]);

@@ -1,7 +1,7 @@
-//! The live feed: however far behind the end it begins, it comes to the same.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! The live feed reaches the same state from every starting point.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use rialto_desk::{Listener, Live, LiveConfig, News, Subscription};
+use rialto_desk::{Listener, Live, LiveConfig, Publication, Subscription};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, Level, Producer, SubmitError};
 use rialto_feed::{FeedConfig, PublicTrade};
@@ -49,7 +49,7 @@ fn setting() -> Vec<Command> {
     commands
 }
 
-/// An order that rests or trades, spread over prices; the same for the same number.
+/// An order that rests or trades, spread over prices; determined by the number.
 fn order(number: u64) -> Command {
     Command::Place(NewOrder {
         time_in_force: if number.is_multiple_of(3) { TimeInForce::Gtc } else { TimeInForce::Ioc },
@@ -63,7 +63,7 @@ fn order(number: u64) -> Command {
     })
 }
 
-/// Sends commands without waiting for each; the sequence of the last.
+/// Submits commands without waiting for each; returns the last sequence.
 fn send(producer: &mut Producer, commands: impl Iterator<Item = Command>) -> Seq {
     let mut last = Seq::ZERO;
     for command in commands {
@@ -83,7 +83,7 @@ fn wait(live: &Live, seq: Seq) {
 }
 
 #[test]
-fn a_feed_that_begins_behind_the_end_comes_to_the_same_as_one_from_the_beginning() {
+fn a_feed_that_begins_before_the_end_reaches_the_state_of_one_from_the_beginning() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().to_owned(),
@@ -97,44 +97,45 @@ fn a_feed_that_begins_behind_the_end_comes_to_the_same_as_one_from_the_beginning
     let commands = LiveConfig::HISTORY_MIN + 20_000;
     let last = send(&mut producer, (0..commands).map(order));
 
-    // Without a history of its own it still begins so far behind that no order is on its way.
+    // Even without a history, the feed begins far enough back that no matching is suspended.
     let short = LiveConfig { history: 0, ..LiveConfig::default() };
     let short = Live::start(&engine, short).unwrap();
-    let whole = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
-    let whole = whole.unwrap();
+    let complete = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
+    let complete = complete.unwrap();
     let last = send(&mut producer, (commands..commands + 1_000).map(order)).max(last);
     wait(&short, last);
-    wait(&whole, last);
+    wait(&complete, last);
 
-    let (short_feed, whole_feed) = (short.read(), whole.read());
+    let (short_feed, complete_feed) = (short.read(), complete.read());
     assert_eq!(short_feed.seq(), last);
     let btc = InstrumentId(1);
-    assert_eq!(short_feed.depth(btc, usize::MAX), whole_feed.depth(btc, usize::MAX));
-    assert_eq!(short_feed.order_book(btc, usize::MAX), whole_feed.order_book(btc, usize::MAX));
-    assert_eq!(short_feed.ticker(btc), whole_feed.ticker(btc));
+    assert_eq!(short_feed.depth(btc, usize::MAX), complete_feed.depth(btc, usize::MAX));
+    assert_eq!(short_feed.order_book(btc, usize::MAX), complete_feed.order_book(btc, usize::MAX));
+    assert_eq!(short_feed.ticker(btc), complete_feed.ticker(btc));
     let trades = |feed: &rialto_feed::Feed| feed.trades(btc).copied().collect::<Vec<PublicTrade>>();
-    assert_eq!(trades(&short_feed), trades(&whole_feed));
-    let refused = || RejectReason::ALL.iter().filter(|reason| whole.counts().rejects(**reason) > 0);
+    assert_eq!(trades(&short_feed), trades(&complete_feed));
+    let refused =
+        || RejectReason::ALL.iter().filter(|reason| complete.counts().rejects(**reason) > 0);
     assert_eq!(refused().count(), 0, "{:?}", refused().collect::<Vec<_>>());
-    assert!(whole_feed.ticker(btc).unwrap().trades > 1_000, "{:?}", whole_feed.ticker(btc));
+    assert!(complete_feed.ticker(btc).unwrap().trades > 1_000, "{:?}", complete_feed.ticker(btc));
     for account in [AccountId(1), AccountId(2), AccountId::FEES] {
         let fills = |feed: &rialto_feed::Feed| feed.fills(account).copied().collect::<Vec<_>>();
-        assert_eq!(fills(&short_feed), fills(&whole_feed));
+        assert_eq!(fills(&short_feed), fills(&complete_feed));
         for currency in [CurrencyId(1), CurrencyId(2)] {
             let balance = |feed: &rialto_feed::Feed| {
                 feed.balance(account, currency).map(|it| (it.available, it.reserved))
             };
-            assert_eq!(balance(&short_feed), balance(&whole_feed));
+            assert_eq!(balance(&short_feed), balance(&complete_feed));
         }
     }
     assert_eq!(short.counts().commands(), 1_000);
-    drop((short_feed, whole_feed));
+    drop((short_feed, complete_feed));
     short.stop();
-    whole.stop();
+    complete.stop();
     engine.shutdown(LONG);
 }
 
-/// Orders of account 1 with client order ids that end in all ways: filled at once and as makers,
+/// Orders of account 1 with client order ids and every kind of end: filled as taker and as maker,
 /// cancelled after an amendment, with a remainder, sized in quote currency.
 fn named_orders() -> Vec<Command> {
     let order = |account, name: &str, side, price, quantity| NewOrder {
@@ -197,17 +198,17 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
     });
     let last = send(&mut producer, theirs);
     let feed = FeedConfig { ended_orders: 1_000, ..FeedConfig::default() };
-    let whole = LiveConfig { history: u64::MAX, feed, ..LiveConfig::default() };
-    let whole = Live::start(&engine, whole).unwrap();
+    let complete = LiveConfig { history: u64::MAX, feed, ..LiveConfig::default() };
+    let complete = Live::start(&engine, complete).unwrap();
     let restarted =
         Live::start(&engine, LiveConfig { history: 0, feed, ..LiveConfig::default() }).unwrap();
-    wait(&whole, last);
+    wait(&complete, last);
     wait(&restarted, last);
     let statuses = ["maker", "amended", "taker", "rest", "quote"].map(|name| {
         let name = name.parse().unwrap();
         let find = |live: &Live| live.read().order_by_client_id(AccountId(1), name).unwrap();
-        let (there, again) = (find(&whole), find(&restarted));
-        // What the window does not hold: what it traded for, and when it was entered.
+        let (there, again) = (find(&complete), find(&restarted));
+        // Fields that are older than the window: the notional and the time of entry.
         let rialto_feed::OrderView { filled_notional, fee, accepted, .. } = again;
         assert_eq!(again, rialto_feed::OrderView { filled_notional, fee, accepted, ..there });
         (again.status, again.filled.0, again.remaining.0)
@@ -216,13 +217,13 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
     let expected =
         [(filled, 5, 0), (cancelled, 2, 7), (filled, 1, 0), (cancelled, 2, 7), (filled, 24, 0)];
     assert_eq!(statuses, expected);
-    whole.stop();
+    complete.stop();
     restarted.stop();
     engine.shutdown(LONG);
 }
 
 #[test]
-fn who_waits_for_what_never_comes_is_told_when_the_feed_ends() {
+fn waiters_are_woken_when_the_feed_ends() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().to_owned(),
@@ -242,7 +243,7 @@ fn who_waits_for_what_never_comes_is_told_when_the_feed_ends() {
     assert_eq!(live.lag(), 0);
 }
 
-/// A venue with its setting, and a feed that has caught up.
+/// A venue with its reference data, and a feed that has caught up.
 fn running(dir: &std::path::Path) -> (Engine, Arc<Live>, Producer) {
     let config = EngineConfig {
         data_dir: dir.to_owned(),
@@ -258,42 +259,42 @@ fn running(dir: &std::path::Path) -> (Engine, Arc<Live>, Producer) {
     (engine, live, producer)
 }
 
-/// Ends the folding thread with the first it hears, as a defect would.
+/// Panics in the folding thread at the first publication, as a defect would.
 struct Breaks(AtomicBool);
 
 impl Listener for Breaks {
     fn joined(&self, _: Subscription, _: Seq) {}
 
-    fn hear(&self, _: &News<'_>) {
+    fn publish(&self, _: &Publication<'_>) {
         panic!("a test breaks the feed");
     }
 
-    fn over(&self) {
+    fn closed(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
 
-/// Notes from where on it hears, and what.
+/// Records the sequence after which it receives, and the last one received.
 #[derive(Default)]
-struct Hears {
+struct Recording {
     joined: AtomicU64,
-    heard: AtomicU64,
+    received: AtomicU64,
 }
 
-impl Listener for Hears {
+impl Listener for Recording {
     fn joined(&self, _: Subscription, seq: Seq) {
         self.joined.store(seq.0, Ordering::Release);
     }
 
-    fn hear(&self, news: &News<'_>) {
-        self.heard.store(news.seq.0, Ordering::Release);
+    fn publish(&self, publication: &Publication<'_>) {
+        self.received.store(publication.seq.0, Ordering::Release);
     }
 
-    fn over(&self) {}
+    fn closed(&self) {}
 }
 
 #[test]
-fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
+fn a_failed_feed_is_restarted_in_place() {
     let dir = tempfile::tempdir().unwrap();
     let (engine, live, mut producer) = running(dir.path());
 
@@ -304,8 +305,8 @@ fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
     while live.fault().is_none() {
         std::thread::yield_now();
     }
-    assert!(breaks.0.load(Ordering::Acquire), "its listeners are told that it is over");
-    let too_early = Arc::new(Hears::default());
+    assert!(breaks.0.load(Ordering::Acquire), "its listeners are closed");
+    let too_early = Arc::new(Recording::default());
     live.join(book, Arc::clone(&too_early) as Arc<dyn Listener>);
 
     let last = send(&mut producer, (1_000..2_000).map(order));
@@ -314,68 +315,75 @@ fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
     live.take_over(&other).unwrap();
     assert!(live.fault().is_none());
     assert_eq!(live.seq(), last);
-    let hears = Arc::new(Hears::default());
-    live.join(book, Arc::clone(&hears) as Arc<dyn Listener>);
+    let listener = Arc::new(Recording::default());
+    live.join(book, Arc::clone(&listener) as Arc<dyn Listener>);
     let last = send(&mut producer, (2_000..3_000).map(order));
     wait(&live, last);
 
-    assert!(hears.joined.load(Ordering::Acquire) < hears.heard.load(Ordering::Acquire));
-    assert_eq!(too_early.heard.load(Ordering::Acquire), 0, "it was cut off, not served with a gap");
-    let whole = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
-    let whole = whole.unwrap();
-    wait(&whole, last);
-    let (feed, whole) = (live.read(), whole.read());
-    assert_eq!(feed.depth(InstrumentId(1), usize::MAX), whole.depth(InstrumentId(1), usize::MAX),);
-    assert_eq!(feed.ticker(InstrumentId(1)), whole.ticker(InstrumentId(1)));
+    assert!(listener.joined.load(Ordering::Acquire) < listener.received.load(Ordering::Acquire));
+    assert_eq!(
+        too_early.received.load(Ordering::Acquire),
+        0,
+        "it was cut off, not served with a gap"
+    );
+    let complete = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
+    let complete = complete.unwrap();
+    wait(&complete, last);
+    let (feed, complete) = (live.read(), complete.read());
+    assert_eq!(
+        feed.depth(InstrumentId(1), usize::MAX),
+        complete.depth(InstrumentId(1), usize::MAX),
+    );
+    assert_eq!(feed.ticker(InstrumentId(1)), complete.ticker(InstrumentId(1)));
     assert_eq!(live.counts().commands(), last.0, "each command counts once");
 }
 
-/// Takes a while to hear.
+/// A slow listener.
 struct Slow {
     takes: Duration,
-    /// How often, and for how long, it has heard.
-    news: AtomicU64,
+    /// The number of its calls, and their duration.
+    publications: AtomicU64,
     nanoseconds: AtomicU64,
     last: AtomicU64,
 }
 
 impl Slow {
     fn of(takes: Duration) -> Arc<Slow> {
-        let [news, nanoseconds, last] = [0; 3].map(AtomicU64::new);
-        Arc::new(Slow { takes, news, nanoseconds, last })
+        let [publications, nanoseconds, last] = [0; 3].map(AtomicU64::new);
+        Arc::new(Slow { takes, publications, nanoseconds, last })
     }
 }
 
 impl Listener for Slow {
     fn joined(&self, _: Subscription, _: Seq) {}
 
-    fn hear(&self, news: &News<'_>) {
+    fn publish(&self, publication: &Publication<'_>) {
         let began = std::time::Instant::now();
         while began.elapsed() < self.takes {
             std::hint::spin_loop();
         }
         self.nanoseconds.fetch_add(began.elapsed().as_nanos() as u64, Ordering::AcqRel);
-        self.last.store(news.seq.0, Ordering::Release);
-        self.news.fetch_add(1, Ordering::AcqRel);
+        self.last.store(publication.seq.0, Ordering::Release);
+        self.publications.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn over(&self) {}
+    fn closed(&self) {}
 }
 
 #[test]
-fn telling_takes_a_fifth_of_the_time_and_what_came_meanwhile_is_told_together() {
-    // What takes little is told more often, and takes no more in all.
+fn publishing_takes_a_fifth_of_the_time_and_conflates_changes() {
+    // Quick publications are more frequent, and take no more time in all.
     for takes in [Duration::from_millis(2), Duration::from_micros(90)] {
-        tell_for_a_second(&Slow::of(takes));
+        publish_for_a_second(&Slow::of(takes));
     }
 }
 
-fn tell_for_a_second(slow: &Arc<Slow>) {
+fn publish_for_a_second(slow: &Arc<Slow>) {
     let dir = tempfile::tempdir().unwrap();
     let (_engine, live, mut producer) = running(dir.path());
     live.join(Subscription::Book(InstrumentId(1)), Arc::clone(slow) as Arc<dyn Listener>);
 
-    // One after the other: each could be told by itself.
+    // One at a time, so that each could be published separately.
     let (began, mut number, mut last) = (std::time::Instant::now(), 0, Seq::ZERO);
     while began.elapsed() < Duration::from_secs(1) {
         let resting = Command::Place(NewOrder::limit(
@@ -389,11 +397,11 @@ fn tell_for_a_second(slow: &Arc<Slow>) {
         number += 1;
     }
     wait(&live, last);
-    let told = Duration::from_nanos(slow.nanoseconds.load(Ordering::Acquire));
-    let (elapsed, news) = (began.elapsed(), slow.news.load(Ordering::Acquire));
-    assert_eq!(slow.last.load(Ordering::Acquire), last.0, "nothing is left untold");
-    // A fifth of the time, and the last, which may come in a hurry.
+    let published = Duration::from_nanos(slow.nanoseconds.load(Ordering::Acquire));
+    let (elapsed, publications) = (began.elapsed(), slow.publications.load(Ordering::Acquire));
+    assert_eq!(slow.last.load(Ordering::Acquire), last.0, "everything is published");
+    // A fifth of the time, and the last one, which may not wait for the rest.
     let most = elapsed / 5 + 2 * slow.takes + Duration::from_millis(10);
-    assert!(told <= most, "{told:?} of {elapsed:?} for {number} orders");
-    assert!(news > 1 && news < number as u64, "{news} of {number}");
+    assert!(published <= most, "{published:?} of {elapsed:?} for {number} orders");
+    assert!(publications > 1 && publications < number as u64, "{publications} of {number}");
 }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_data_is_read_back() {
         let mut buf = AlignedBuf::zeroed(8192);
         buf[5000] = 9;
         assert_eq!(buf[5000], 9);

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interrupted_call_is_made_again_and_a_failed_one_is_not() {
+    fn an_interrupted_call_is_repeated_and_a_failed_one_is_not() {
         let mut answers = [Err(Errno::INTR), Err(Errno::INTR), Ok(7)].into_iter();
         assert_eq!(retry(|| answers.next().unwrap()), Ok(7));
         let mut answers = [Err(Errno::IO), Ok(7)].into_iter();

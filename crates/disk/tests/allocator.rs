@@ -1,6 +1,6 @@
 //! The contract of an allocator, with small blocks and with those that ask for large pages.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{CountingAllocator, LargePages, allocated_by, allocations_of};
 use std::alloc::{GlobalAlloc, Layout};

@@ -1,6 +1,6 @@
 //! The contract of a disk, checked on both implementations.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, IoMode, RealDisk, SimDisk};
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ fn on_both(check: impl Fn(&dyn Disk, &Path)) {
 }
 
 #[test]
-fn what_is_written_is_read_back_in_every_mode() {
+fn written_data_is_read_back_in_every_mode() {
     on_both(|disk, dir| {
         for (name, access) in
             [("b", Access::Buffered), ("d", Access::Direct), ("s", Access::DirectSync)]
@@ -101,7 +101,7 @@ fn a_nested_directory_is_created_whole() {
 }
 
 #[test]
-fn the_real_disk_says_how_it_writes() {
+fn the_real_disk_reports_its_mode_of_writing() {
     let dir = tempfile::tempdir().unwrap();
     let file = RealDisk::new().create(&dir.path().join("a"), Access::DirectSync).unwrap();
     let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
@@ -136,7 +136,7 @@ fn reserved_space_reads_as_zeros_and_is_written_like_any_other() {
 }
 
 #[test]
-fn directories_are_their_owners_alone() {
+fn directories_are_accessible_by_their_owner_only() {
     let dir = tempfile::tempdir().unwrap();
     RealDisk::new().create_dir_all(&dir.path().join("data/journal")).unwrap();
     for made in ["data", "data/journal"] {

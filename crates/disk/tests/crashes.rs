@@ -1,6 +1,6 @@
 //! What the simulated disk keeps, loses and breaks.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, Faults, SimDisk};
 use std::path::Path;
@@ -188,7 +188,7 @@ fn unaligned_direct_writes_are_refused() {
 }
 
 #[test]
-fn direct_access_can_be_refused_and_says_so() {
+fn refused_direct_access_is_reported() {
     let disk = with_file(1);
     disk.set_faults(Faults { direct_refused: true, ..Faults::default() });
     let file = disk.open(&path("a"), Access::DirectSync).unwrap();

@@ -1,6 +1,6 @@
 //! What a mapped file promises: the system does its part of `File::map`.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
 
 use rialto_disk::{Access, Disk, Mapping, RealDisk, SimDisk};
@@ -43,7 +43,7 @@ fn a_mapping_outlives_the_handle_and_the_name_of_its_file() {
 }
 
 #[test]
-fn what_is_not_in_the_file_is_not_fetched() {
+fn bytes_beyond_the_file_are_not_prefetched() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mapping = mapped(&dir.path().join("a"));
     assert!(!mapping.fetch(0..BYTES + 1));

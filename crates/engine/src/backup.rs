@@ -1,4 +1,4 @@
-//! A copy of a consistent state, taken while the venue runs.
+//! Backups: consistent copies of a running venue.
 
 use crate::engine::Engine;
 use crate::events::{Chain, GroupNote};
@@ -12,33 +12,33 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The file that says of a data directory that it is a backup, and holds no keys.
+/// The file that marks a data directory as a backup, which has no keys.
 pub const BACKUP_FILE: &str = "BACKUP";
 
-/// How long a backup waits for the snapshot that it begins with.
+/// The longest wait for the first snapshot of a backup.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Why a backup was not made.
+/// The reason why a backup failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
     /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// There is something in the directory already.
-    #[error("{} is not empty; give a backup a directory of its own", dir.display())]
+    /// The directory is not empty.
+    #[error("{} is not empty; a backup needs an empty directory", dir.display())]
     NotEmpty {
         /// The directory.
         dir: PathBuf,
     },
-    /// The snapshot that a backup begins with was not made.
+    /// The first snapshot failed.
     #[error(transparent)]
     Snapshot(#[from] SnapshotFailed),
     /// A snapshot could not be copied.
     #[error("a snapshot could not be copied")]
     CopySnapshot(#[from] SnapshotFileError),
-    /// A log could not be begun.
-    #[error("a log could not be begun in the backup")]
+    /// A log could not be created.
+    #[error("a log could not be created in the backup")]
     Open(#[from] OpenError),
     /// A log could not be read.
     #[error("a log could not be read")]
@@ -46,21 +46,21 @@ pub enum BackupError {
     /// A log could not be written.
     #[error("a log could not be written in the backup")]
     Write(#[from] WriteError),
-    /// Where the journal comes from could not be read.
+    /// The lineage of the journal could not be read.
     #[error(transparent)]
     Lineage(#[from] LineageError),
-    /// The engine ended first.
+    /// The engine ended before.
     #[error("the engine ended before its events were recorded")]
     Stopped,
 }
 
 impl Engine {
-    /// Copies journal, event log, the first and a fresh snapshot into an empty directory, as they
-    /// are after everything applied so far, and returns that sequence. The venue goes on meanwhile.
-    /// The copy opens as a venue of its own.
+    /// Copies journal, event log, the first and a new snapshot into an empty directory, up to the
+    /// last applied command, and returns its sequence. The venue continues meanwhile. The copy is a
+    /// data directory of its own.
     ///
     /// # Errors
-    /// The backup was not finished; what lies in the directory is of no use.
+    /// The backup is incomplete; the directory is of no use.
     pub fn backup(&self, dir: &Path) -> Result<Seq, BackupError> {
         let through = self.request_snapshot().wait(SNAPSHOT_TIMEOUT)?;
         self.wait_recorded(through)?;
@@ -71,7 +71,7 @@ impl Engine {
         }
         let _lock = disk.lock(dir)?;
         self.copy_log(&self.journal, &dir.join(JOURNAL_DIR), through, |_| {})?;
-        // A program that follows the venue by the epochs of its journal can follow the copy.
+        // A program that tracks the epochs of the journal can continue with the copy.
         let lineage = lineage::of(&self.journal, &self.ancestors()?, through.0);
         lineage::write(&**disk, dir, &lineage)?;
         let mut chain = Chain::start();
@@ -90,7 +90,7 @@ impl Engine {
         let mut snapshots = self.store.list()?;
         snapshots.retain(|seq| *seq == Seq::ZERO || *seq == through);
         for seq in snapshots {
-            // The copied journal has one epoch, its first; before its beginning there is none.
+            // The copied journal has one epoch, its first; before it, there is none.
             copies.copy_from(&self.store, seq, u64::from(seq > Seq::ZERO))?;
         }
         let marker = disk.create(&dir.join(BACKUP_FILE), Access::Buffered)?;
@@ -123,7 +123,7 @@ impl Engine {
     ) -> Result<(), BackupError> {
         let options = Options {
             segment_bytes: self.config.segment_bytes,
-            // The first segment says what the first command was decided by.
+            // The first segment has the rules version of the first command.
             rules_version: from
                 .rules_version_of(from.first_seq())
                 .unwrap_or(self.config.rules_version),

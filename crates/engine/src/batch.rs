@@ -1,4 +1,4 @@
-//! What travels from thread to thread: a run of commands and their events.
+//! Batches: runs of commands with their events, passed between threads.
 
 use crate::Level;
 use crate::ingress::{Execution, ProducerSet};
@@ -11,24 +11,24 @@ use std::time::Duration;
 
 /// The longest record of an event log: the core bounds the events of a command.
 pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_BYTES_MAX;
-/// How many chunks of a batch are distinguished when latency is counted.
+/// The most chunks of a batch for which latency is counted separately.
 const STAMPS_MAX: usize = 64;
 
-/// A run of commands in a journal group and their events, one record for each command, in an event
-/// group. Both cover the same sequences.
+/// A run of commands in a journal group, and their events in an event group, one record for each
+/// command. Both have the same sequences.
 pub(crate) struct Batch {
     pub(crate) journal: Group,
     pub(crate) events: Group,
-    /// Producers with a reply in this batch that waits for the journal.
+    /// Producers with replies in this batch that wait for the journal.
     pub(crate) producers: ProducerSet,
-    /// The version of the rules that decided the commands of this batch.
+    /// The rules version of the commands.
     pub(crate) rules_version: u32,
-    /// Whether its last command changed them: then it takes no more.
+    /// Whether the last command changed the rules version: then the batch is full.
     pub(crate) is_closed: bool,
     /// Whether a reply in this batch needs a higher level than the venue's.
     pub(crate) sync: bool,
-    /// When chunks of the batch were taken from the producers, and how many commands they held.
-    /// On the monotonic clock.
+    /// The time on the monotonic clock at which each chunk was taken from the producers, and its
+    /// number of commands.
     stamps: Vec<(Duration, u64)>,
 }
 
@@ -45,7 +45,7 @@ impl Batch {
         }
     }
 
-    /// Empties the batch; its first command will be `first`, decided by these rules.
+    /// Empties the batch; its first command will be `first`, under this rules version.
     pub(crate) fn begin(&mut self, first: Seq, rules_version: u32) {
         (self.rules_version, self.is_closed) = (rules_version, false);
         self.journal.begin(first.0);
@@ -67,7 +67,7 @@ impl Batch {
         u64::from(self.journal.records())
     }
 
-    /// Whether any one more command fits, whatever it causes.
+    /// Whether one more command fits, with the most events that it can have.
     #[inline]
     pub(crate) fn has_room(&mut self) -> bool {
         !self.is_closed
@@ -88,7 +88,7 @@ impl Batch {
     }
 }
 
-/// Encodes the events of a command straight into the group, and adds up what its order traded.
+/// Encodes the events of a command directly into the group, and sums the fills of its order.
 pub(crate) struct Encoding<'a> {
     encoder: EventEncoder<'a>,
     /// The order that the command entered.
@@ -103,7 +103,7 @@ impl<'a> Encoding<'a> {
         Self { encoder, entered: OrderId::default(), execution: Execution::default() }
     }
 
-    /// The length of the record, and what the order of the command traded in it.
+    /// The length of the record, and the fills of the command's order.
     #[inline]
     pub(crate) fn finish(self) -> (usize, Execution) {
         (self.encoder.finish(), self.execution)
@@ -129,7 +129,7 @@ impl EventSink for Encoding<'_> {
     }
 }
 
-/// What must hold before a reply is handed out.
+/// The level at which a reply is released.
 #[inline]
 pub(crate) fn gate(state: Level, wanted: Option<Level>) -> Level {
     wanted.map_or(state, |wanted| wanted.max(state))

@@ -1,4 +1,4 @@
-//! Journal first: writes a command into the open batch, then has the core decide it.
+//! Journal first: writes a command into the open batch, then applies it to the core.
 
 use crate::batch::{Batch, EVENT_RECORD_BYTES_MAX, Encoding};
 use crate::ingress::Answer;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Owns the core and the batch that is being filled.
+/// Owns the core and the open batch.
 pub(crate) struct BatchBuilder {
     core: Core,
     time: Timestamp,
-    /// The monotonic clock when the commands of this step were taken.
+    /// The monotonic time at which the commands of this step were taken.
     taken_at: Duration,
     seq: Seq,
-    /// The last sequence whose time the open batch has noted.
+    /// The last sequence in the stamps of the open batch.
     stamped: Seq,
     open: Option<Box<Batch>>,
     free: rtrb::Consumer<Box<Batch>>,
@@ -54,17 +54,17 @@ impl BatchBuilder {
         self.core
     }
 
-    /// The last sequence given.
+    /// The last assigned sequence.
     pub(crate) fn seq(&self) -> Seq {
         self.seq
     }
 
-    /// The last time stamped.
+    /// The last assigned time.
     pub(crate) fn time(&self) -> Timestamp {
         self.time
     }
 
-    /// The monotonic clock as a step begins.
+    /// Sets the monotonic time of a step.
     pub(crate) fn set_taken_at(&mut self, passed: Duration) {
         self.taken_at = passed;
     }
@@ -73,13 +73,13 @@ impl BatchBuilder {
         self.open.as_deref_mut().filter(|batch| !batch.is_empty())
     }
 
-    /// Whether commands wait to be written.
+    /// Whether the open batch has commands.
     pub(crate) fn has_open_batch(&self) -> bool {
         self.open.as_deref().is_some_and(|batch| !batch.is_empty())
     }
 
-    /// Sees to it that the open batch takes one more command, whatever that causes. False: all
-    /// batches are with the journal and the event log, and one must come back first.
+    /// Makes room for one more command with the most events that it can have. False: all batches
+    /// are in use by the journal and the event log.
     #[inline]
     pub(crate) fn make_room(&mut self) -> bool {
         let has_room = self.open.as_mut().is_some_and(|batch| batch.has_room());
@@ -98,7 +98,7 @@ impl BatchBuilder {
         self.open.is_some()
     }
 
-    /// Notes in the open batch when the commands since the last note were taken.
+    /// Records in the open batch when the commands since the last stamp were taken.
     pub(crate) fn stamp(&mut self) {
         let (seq, taken_at) = (self.seq, self.taken_at);
         let commands = seq.0 - self.stamped.0;
@@ -110,7 +110,7 @@ impl BatchBuilder {
         self.stamped = seq;
     }
 
-    /// Hands the open batch to the journal, unless it is empty.
+    /// Passes the open batch to the journal, unless it is empty.
     pub(crate) fn seal(&mut self) {
         if self.open_batch().is_none() {
             return;
@@ -118,14 +118,14 @@ impl BatchBuilder {
         self.stamp();
         let Some(batch) = self.open.take() else { return };
         self.state.in_flight.fetch_add(1, Ordering::AcqRel);
-        // The ring holds as many batches as there are; it refuses only when its reader is gone,
-        // and then the engine has failed.
+        // The ring has room for all batches; it refuses only when its reader is gone, and then the
+        // engine has failed.
         let _ = self.sealed.push(batch);
         self.state.journal.notify();
     }
 
-    /// Journals a command at `time`, which is not before the last one, and applies it. There must be
-    /// room for it.
+    /// Journals a command at `time`, which must not be before the last one, and applies it. There
+    /// must be room for it.
     #[inline]
     pub(crate) fn sequence(&mut self, time: Timestamp, command: &Command) -> Answer {
         debug_assert!(time >= self.time, "stamped time went back");
@@ -142,21 +142,21 @@ impl BatchBuilder {
         let outcome = self.core.apply(seq, time, command, &mut events);
         let (len, execution) = events.finish();
         batch.events.commit(len);
-        // A segment says by which rules its commands were decided, so that a group holds no others.
+        // A segment has one rules version, and so has each group.
         batch.is_closed = batch.rules_version != self.core.rules_version();
         self.seq = seq;
         self.time = time;
         Answer { seq, time, outcome, execution }
     }
 
-    /// Sequences the ticks that must come before a command at `now`. False: there was no room.
+    /// Sequences the ticks that are due before a command at `now`. False: there was no room.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Timestamp) -> bool {
         while self.core.next_due() <= now {
             if !self.make_room() {
                 return false;
             }
-            // Zero is urgent work: it goes on at the time of what began it.
+            // Zero means urgent work: it continues at the time of the command that began it.
             let due = self.core.next_due().max(self.time);
             self.sequence(due, &Command::Tick);
         }

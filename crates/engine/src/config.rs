@@ -10,77 +10,75 @@ use rialto_model::EngineId;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The settings of an engine. [`Default`] has a value for everything but the directory, which is
-/// `rialto-data` in the current one.
+/// The settings of an engine. The [`Default`] data directory is `rialto-data` in the current
+/// directory.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Where journal, event log and snapshots live. Made if it does not exist.
+    /// The directory of journal, event log and snapshots. Created if it does not exist.
     pub data_dir: PathBuf,
-    /// Which engine this is: the high bits of its order and trade ids.
+    /// The id of this engine: the high bits of its order and trade ids.
     pub engine: EngineId,
-    /// What an acknowledgement promises, and what must hold before events are visible.
+    /// The durability of an acknowledgement, and of visible events.
     pub level: Level,
-    /// The most that is written to the journal or the event log at once, in bytes: at least
-    /// 256 KiB, at most 1 MiB.
+    /// The most bytes of one write to the journal or the event log: 256 KiB to 1 MiB.
     pub group_bytes_max: usize,
-    /// Under [`Level::Buffered`], how much time a power failure can take away.
+    /// Under [`Level::Buffered`], the most time of acknowledgements that a power failure can lose.
     pub flush_every: Duration,
-    /// How long the disk may take for one write or sync of the journal or the event log before the
-    /// engine is [stalled](crate::Health::Stalled): it takes no more commands until the disk goes on.
+    /// How long the disk may take for one write or sync of the journal or the event log. Beyond it,
+    /// the engine is [stalled](crate::Health::Stalled) and accepts no commands until the operation
+    /// returns.
     pub io_stalled_after: Duration,
-    /// How long it may take before the engine gives up and [fails](crate::Fault::Hung). Not less than
+    /// How long the disk may take before the engine [fails](crate::Fault::Hung). Not less than
     /// [`EngineConfig::io_stalled_after`].
     pub io_failed_after: Duration,
-    /// How far the wall clock may step, in either direction, and be followed. Commands are stamped with
-    /// the monotonic clock from its last agreement with the wall clock; see [`Engine::accept_clock`].
+    /// The largest step of the wall clock, in either direction, that is followed. Commands are
+    /// stamped with the monotonic clock from its last agreement with the wall clock; see
+    /// [`Engine::accept_clock`].
     pub clock_step_max: Duration,
-    /// Start with whatever the wall clock shows. Otherwise it must be within
-    /// [`EngineConfig::CLOCK_GAP_MAX`] of the last time in the journal.
+    /// Start with any wall clock. By default it must be within [`EngineConfig::CLOCK_GAP_MAX`] of
+    /// the last time in the journal.
     ///
     /// [`Engine::accept_clock`]: crate::Engine::accept_clock
     pub accept_clock: bool,
-    /// A snapshot is made in the background each time this many commands were journaled. It bounds
-    /// the work of a restart; making it costs about as much as replaying them.
+    /// The number of commands between two background snapshots. It limits the work of a restart; a
+    /// snapshot costs about as much as replaying its commands.
     pub snapshot_every: u64,
-    /// How many snapshots are kept, beside the one that the data directory began with.
+    /// The number of snapshots to keep, besides the first one of the data directory.
     pub snapshots_kept: usize,
-    /// How much of the writer's time background work (mass cancels, closings, expiry) gets while
-    /// commands wait, in percent: 1 to 90. While none wait, it gets all.
+    /// The share of the writer's time for background work (mass cancels, closings, expiry) while
+    /// commands wait, in percent: 1 to 90. Without waiting commands, it gets all.
     pub background_share: u8,
-    /// How many commands one producer may have in flight.
+    /// The most commands in flight of one producer.
     pub producer_capacity: usize,
-    /// How the engine's threads wait.
+    /// How the engine's threads wait for work.
     pub wait: WaitStrategy,
-    /// The length of the files of the journal and the event log.
+    /// The length of a segment of the journal and the event log.
     pub segment_bytes: u64,
-    /// How many segments of each of them have their space in reserve, for when others have filled the
-    /// disk.
+    /// The number of segments of each log whose space is reserved, in case others fill the disk.
     pub reserve_segments: usize,
-    /// How the groups of journal and event log are compressed and encrypted. Snapshots are encrypted
-    /// with the same cipher.
+    /// The compression and encryption of journal and event log. Snapshots use the same cipher.
     pub sealing: Sealing,
-    /// The keys to encrypt with, and to read what was encrypted.
+    /// The keys for encryption and decryption.
     pub keys: KeyRing,
-    /// How many groups of events are kept in memory for readers that keep up; the others read the
-    /// event log.
+    /// The number of event groups in memory, for readers that keep up; others read the event log.
     pub event_ring_blocks: usize,
-    /// The bounds of the core. They count when the data directory is made, and stay with it.
+    /// The bounds of the core. They apply when the data directory is created, and stay.
     pub limits: Limits,
-    /// The version of the rules that a data directory begins with; one that is there keeps its own.
+    /// The rules version of a new data directory; an existing one keeps its own.
     pub rules_version: u32,
-    /// A promise to break.
+    /// A deliberate defect.
     #[cfg(feature = "sabotage")]
     pub sabotage: Option<crate::Sabotage>,
 }
 
 impl EngineConfig {
-    /// The least that [`EngineConfig::group_bytes_max`] may be: a group must hold all events of
-    /// the command that causes the most.
+    /// The least [`EngineConfig::group_bytes_max`]: a group must have room for the most events of
+    /// one command.
     pub const GROUP_BYTES_MIN: usize = 256 << 10;
 
-    /// How far the wall clock may be from the last time in the journal, in either direction, when an
-    /// engine starts. A journal cannot be told to have been stamped wrongly, so that a clock which is
-    /// weeks off must be noticed before it stamps.
+    /// The most by which the wall clock may differ from the last time in the journal at a start, in
+    /// either direction. Wrong times in a journal cannot be corrected later, so that a clock that
+    /// is weeks off is refused.
     pub const CLOCK_GAP_MAX: Duration = Duration::from_secs(7 * 24 * 3_600);
 
     pub(crate) fn snapshot_cipher(&self, sources: &Sources) -> SnapshotCipher {

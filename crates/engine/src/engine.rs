@@ -1,4 +1,4 @@
-//! The engine as its users see it.
+//! The engine's public interface.
 
 use crate::config::EngineConfig;
 use crate::events::EventReader;
@@ -22,10 +22,10 @@ use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A running engine: one collateral pool with its journal, its event log and its snapshots.
+/// A running engine: one collateral pool with its journal, event log and snapshots.
 ///
-/// Dropping it lets it finish what it has taken, as [`Engine::shutdown`] does, but makes no
-/// snapshot and tells nothing.
+/// Dropping it finishes accepted commands, as [`Engine::shutdown`] does, without a snapshot and a
+/// report.
 pub struct Engine {
     pub(crate) state: Arc<EngineState>,
     pub(crate) disk: Arc<dyn Disk>,
@@ -34,9 +34,9 @@ pub struct Engine {
     pub(crate) events: Segments,
     pub(crate) store: SnapshotStore,
     pub(crate) sources: Sources,
-    /// Taken out by the thread that waits for them.
+    /// Taken by the thread that waits for them.
     threads: Mutex<Option<Threads>>,
-    /// Of the data directory. Given back when nothing more is written to it.
+    /// The lock of the data directory. Released when nothing more is written.
     lock: Mutex<Option<Box<dyn DirLock>>>,
 }
 
@@ -52,7 +52,7 @@ impl Engine {
         Self::start_with(config, disk, Sources::system())
     }
 
-    /// As [`Engine::start`], with another clock or other randomness.
+    /// The same with another clock or random source.
     ///
     /// # Errors
     /// See [`Engine::start`].
@@ -87,7 +87,7 @@ impl Engine {
         Ok((engine, assembled.parts, assembled.report))
     }
 
-    /// A way in. There may be [`PRODUCERS_MAX`](crate::PRODUCERS_MAX) at a time.
+    /// Opens a producer. There may be [`PRODUCERS_MAX`](crate::PRODUCERS_MAX) at a time.
     #[must_use]
     pub fn producer(&self) -> Producer {
         let producer = self.state.producers.open(self.config.producer_capacity, &self.state);
@@ -101,93 +101,93 @@ impl Engine {
         EventReader::new(from, Arc::clone(&self.state), self.events.clone())
     }
 
-    /// The event log, for those who read it themselves: up to [`Marks::recorded`], and not further.
+    /// The event log, for direct reading up to [`Marks::recorded`].
     #[must_use]
     pub fn event_log(&self) -> &Segments {
         &self.events
     }
 
-    /// The journal, of which the event log can be made again.
+    /// The journal, from which the event log can be rebuilt.
     #[must_use]
     pub fn journal(&self) -> &Segments {
         &self.journal
     }
 
-    /// The epochs of the journals that this venue's is a copy of, if it comes from a backup.
+    /// The epochs of the journals that this venue's journal is a copy of, if it is from a backup.
     ///
     /// # Errors
-    /// The file that names them cannot be read.
+    /// The file of the lineage cannot be read.
     pub fn ancestors(&self) -> Result<Vec<Ancestor>, LineageError> {
         lineage::read(&*self.disk, &self.config.data_dir)
     }
 
-    /// Has somebody told the last sequence of the event log: now, and each time that a group was
-    /// written. It is told by the thread that writes the event log, which must not be held up. One can
-    /// be told; false if there is one already.
+    /// Calls `tell` with the last sequence of the event log: now, and after each written group. It
+    /// runs on the thread of the event log and must not block. Only one can be set; returns false
+    /// if there is one already.
     pub fn on_recorded(&self, tell: impl Fn(Seq) + Send + Sync + 'static) -> bool {
         let is_first = self.state.on_recorded.set(Box::new(tell)).is_ok();
-        // Either the writer of the event log sees who is to be told, or what it wrote is seen here.
+        // Either the event log's writer sees the callback, or its last sequence is seen here.
         fence(Ordering::SeqCst);
-        // It was not called for what was recorded before it was set.
+        // The callback has not seen what was recorded before.
         if is_first && let Some(tell) = self.state.on_recorded.get() {
             tell(self.state.progression.recorded());
         }
         is_first
     }
 
-    /// What is left of the disk: told by whoever looks at it, asked by those who take requests.
+    /// The free space of the disk. The engine's owner updates it, and gateways read it.
     #[must_use]
     pub fn storage(&self) -> &Arc<Storage> {
         &self.state.storage
     }
 
-    /// The last sequence that everyone may see.
+    /// The last sequence that is visible.
     #[must_use]
     pub fn released(&self) -> Seq {
         self.state.progression.released()
     }
 
-    /// How far the engine has come.
+    /// The engine's progress.
     #[must_use]
     pub fn marks(&self) -> Marks {
         self.state.progression.all()
     }
 
-    /// What the engine has counted since its start.
+    /// Measurements since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.state.stats.read()
     }
 
-    /// Whether it runs, and if not, why.
+    /// The engine's health.
     #[must_use]
     pub fn health(&self) -> Health {
         self.state.health()
     }
 
-    /// What it makes of the machine's clocks.
+    /// The state of the clocks.
     #[must_use]
     pub fn clock(&self) -> ClockReport {
         self.state.clock.report()
     }
 
-    /// Follows the wall clock again after a step of more than [`EngineConfig::clock_step_max`]. Stamped
-    /// time goes where the wall clock is ahead; where it is behind, time runs a tenth slower until the
-    /// wall clock has caught up.
+    /// Follows the wall clock again after a step of more than [`EngineConfig::clock_step_max`]. If
+    /// the wall clock is ahead, stamped time jumps to it; if it is behind, time runs a tenth slower
+    /// until the wall clock has caught up.
     pub fn accept_clock(&self) -> ClockReport {
         let report = self.state.clock.accept();
-        // Something may be due now.
+        // Work may be due now.
         self.state.sequencer.notify();
         report
     }
 
-    /// The settings it was started with.
+    /// The settings.
     #[must_use]
     pub fn config(&self) -> &EngineConfig {
         &self.config
     }
 
-    /// Asks for a snapshot through everything applied so far. It is made beside the venue.
+    /// Requests a snapshot of everything applied so far. It is made in the background.
     #[must_use]
     pub fn request_snapshot(&self) -> SnapshotTicket {
         let through = self.marks().applied;
@@ -196,14 +196,15 @@ impl Engine {
         SnapshotTicket::new(through, Arc::clone(&self.state))
     }
 
-    /// Takes no more commands. What was taken is finished; [`Engine::shutdown`] waits for it.
+    /// Stops accepting commands. Accepted ones are finished; [`Engine::shutdown`] waits for that.
     pub fn close_intake(&self) {
         self.state.enter(Phase::Draining);
     }
 
-    /// Takes no more commands, finishes what was taken, confirms and closes the logs and makes a
-    /// snapshot. Loses nothing. What is not done by the deadline goes on in the background for as
-    /// long as the process lives. Only the first call waits; another one tells how the engine is.
+    /// Stops accepting commands, finishes accepted ones, confirms and closes the logs and makes a
+    /// snapshot. Nothing is lost. Work that is not finished by the deadline continues in the
+    /// background while the process lives. Only the first call waits; later ones return the
+    /// engine's state.
     pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.close_intake();
         let threads = self.threads().take();
@@ -219,13 +220,13 @@ impl Engine {
         }
     }
 
-    /// Whether it was given up because the disk did not answer.
+    /// Whether it failed because the disk did not return.
     fn hangs(&self) -> bool {
         matches!(self.health(), Health::Failed(fault) if matches!(&*fault, Fault::Hung(_)))
     }
 
     fn threads(&self) -> MutexGuard<'_, Option<Threads>> {
-        // Nothing is done under the lock but to put them in or take them out.
+        // The lock covers only putting them in and taking them out.
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -243,8 +244,8 @@ impl Drop for Engine {
             }
         }
         if self.hangs() {
-            // A thread waits for a disk that may never answer: nobody waits for that thread. It may
-            // still write what it was about to, so that the directory is not given back.
+            // A thread may wait for the disk for ever, so that it is not joined. It may still
+            // complete its write, so that the directory's lock is not released.
             let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
             std::mem::forget(lock);
         }

@@ -1,4 +1,4 @@
-//! Whether the engine runs, and if not, why.
+//! The engine's health.
 
 use rialto_log::WriteError;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What ended an engine.
+/// The fault that ended an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The journal could not be written.
@@ -17,22 +17,22 @@ pub enum Fault {
         "the event log could not be written; it is completed from the journal at the next start"
     )]
     EventLog(#[source] WriteError),
-    /// The disk hung for too long.
+    /// A disk operation did not return in time.
     #[error("the {} did not return from the disk in {} s; nothing after it was acknowledged", .0.place(), .0.lasting.as_secs())]
     Hung(Stall),
-    /// A thread ended where it must not: a defect of the engine.
+    /// A thread panicked: a defect of the engine.
     #[error("the {0} thread panicked: a defect; its message was printed")]
     Panicked(&'static str),
 }
 
-/// An operation on the disk that does not return.
+/// A disk operation that does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// Of what: the journal or the event log.
+    /// The journal or the event log.
     pub what: &'static str,
-    /// Where that is.
+    /// Its directory.
     pub dir: PathBuf,
-    /// How long it has hung.
+    /// The duration so far.
     pub lasting: Duration,
 }
 
@@ -49,18 +49,18 @@ impl fmt::Display for Stall {
     }
 }
 
-/// Whether an engine runs.
+/// The health of an engine.
 #[derive(Clone, Debug)]
 pub enum Health {
-    /// It takes commands.
+    /// It accepts commands.
     Running,
-    /// The disk hangs: nothing is released, and no command is taken, until it goes on.
+    /// The disk hangs: nothing is released and no command accepted until it returns.
     Stalled(Stall),
-    /// It finishes what it has taken.
+    /// It finishes accepted commands.
     Draining,
-    /// It was shut down and has lost nothing.
+    /// It was shut down without losses.
     Stopped,
-    /// It ended because of a fault. Restart it when the cause is mended.
+    /// It ended because of a fault. Remove the cause, then restart it.
     Failed(Arc<Fault>),
 }
 

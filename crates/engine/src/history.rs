@@ -1,4 +1,4 @@
-//! Past commands and events of a running engine, for readers that begin before its end.
+//! Past states and events of a running engine, for readers that begin before its end.
 
 use crate::engine::Engine;
 use crate::replay::{ReplayError, decode_next};
@@ -7,19 +7,19 @@ use rialto_log::Reader;
 use rialto_model::{Seq, Timestamp};
 
 impl Engine {
-    /// The newest snapshot that is on disk.
+    /// The newest durable snapshot.
     #[must_use]
     pub fn last_snapshot(&self) -> Seq {
         self.state.snapshots.durable()
     }
 
-    /// The state after `seq`, or after the first command behind it that leaves no order suspended
-    /// on its way into the book: the newest snapshot at or below `seq`, and the journal from there.
+    /// The state after `seq`, or after the first later command that leaves no order with suspended
+    /// matching: the newest snapshot at or below `seq`, and the journal from there.
     ///
-    /// It does not disturb the engine, but takes as long as replaying takes.
+    /// It does not disturb the engine, but takes as long as the replay.
     ///
     /// # Errors
-    /// No snapshot is old enough, the journal has not been written that far, or the disk failed.
+    /// No snapshot is old enough, the journal does not reach `seq`, or the disk failed.
     pub fn settled_state(&self, seq: Seq) -> Result<Core, ReplayError> {
         let mut core = self.snapshot_before(seq)?;
         let end = self.marks().written;
@@ -42,13 +42,13 @@ impl Engine {
         Ok(core)
     }
 
-    /// The newest snapshot at or below `seq` that can be used.
+    /// The newest usable snapshot at or below `seq`.
     fn snapshot_before(&self, seq: Seq) -> Result<Core, ReplayError> {
         let mut unusable = None;
         for at in self.store.list()?.into_iter().filter(|at| *at <= seq) {
             match self.store.load(at, 0) {
                 Ok((_, core)) => return Ok(core),
-                // Besides being damaged it may just have been removed for a newer one.
+                // It may be damaged, or just removed for a newer one.
                 Err(error) => unusable = Some(error),
             }
         }

@@ -1,8 +1,8 @@
-//! Watches what the journal and the event log ask of the disk, for what hangs.
+//! Watches disk operations of the journal and the event log for hangs.
 //!
-//! A disk that hangs is no failure: it mostly goes on by itself. While it does not, nothing can be
-//! released, so that nothing more is taken either; and what hangs for too long is given up, because
-//! a process that waits for a disk that is gone answers nobody.
+//! A hanging disk is not a failure: mostly it continues by itself. Meanwhile nothing can be
+//! released, so that nothing is accepted either. After a longer time the engine fails, because a
+//! process that waits for a lost disk answers no requests.
 
 use crate::health::Stall;
 use std::path::PathBuf;
@@ -15,21 +15,21 @@ pub(crate) enum Watched {
     EventLog = 1,
 }
 
-/// No operation is under way.
+/// No operation is in progress.
 const NOTHING: u64 = u64::MAX;
 
-/// When the operations under way began.
+/// The begin of each operation in progress.
 pub(crate) struct IoWatch {
     /// Nanoseconds on the monotonic clock, or [`NOTHING`]; each has one writer.
     began: [AtomicU64; 2],
     dirs: [PathBuf; 2],
     stalled_after: Duration,
-    /// What hangs for this long is given up.
+    /// The duration after which the engine fails.
     pub(crate) failed_after: Duration,
     stalled: AtomicBool,
 }
 
-/// An operation that is under way until this is dropped.
+/// An operation in progress, until this is dropped.
 pub(crate) struct UnderWay<'a> {
     watch: &'a IoWatch,
     watched: Watched,
@@ -59,14 +59,14 @@ impl IoWatch {
         UnderWay { watch: self, watched }
     }
 
-    /// Whether something hung when [`IoWatch::look`] looked last.
+    /// Whether an operation was hanging at the last [`IoWatch::look`].
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
         self.stalled.load(Ordering::Relaxed)
     }
 
-    /// The operation that has hung for longest, if any does. The second value says that this has
-    /// changed since the last look.
+    /// The operation that has hung for longest, if one does, and whether that has changed since the
+    /// last call.
     pub(crate) fn look(&self, passed: Duration) -> (Option<Stall>, bool) {
         let longest = [Watched::Journal, Watched::EventLog]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Writes batches to the journal, one group in flight, and moves the marks that release them.
+//! Writes batches to the journal, one group at a time, and advances the marks that release them.
 
 use crate::Level;
 use crate::batch::Batch;
@@ -15,29 +15,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// An idle journal leaves a proof of its last group after this long, so that its later loss can be
-/// told from a write that never finished.
+/// After this time without writes, an idle journal confirms its last group, so that a later loss
+/// can be distinguished from an incomplete write.
 const CONFIRM_AFTER: Duration = Duration::from_secs(1);
 
-/// A write or sync that takes this long is told: callers have waited for it.
+/// The duration from which a write or sync is logged as slow.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// Takes sealed batches, journals them, moves the marks, wakes who waits for them, and hands the
+/// Takes sealed batches, journals them, advances the marks, wakes waiting threads, and passes the
 /// batches on to the event log.
 pub(crate) struct JournalWriter {
     /// `None` only after the end.
     log: Option<PreparedWriter>,
     inbox: rtrb::Consumer<Box<Batch>>,
-    /// Dropped at the end: the event log sees that no more batches will come.
+    /// Dropped at the end, so that the event log sees it.
     outbox: Option<rtrb::Producer<Box<Batch>>>,
     state: Arc<EngineState>,
     level: Level,
     flush_every: Duration,
     last: Seq,
     synced: Seq,
-    /// When the oldest unsynced group was written, on the monotonic clock.
+    /// The monotonic time at which the oldest unsynced group was written.
     unsynced_since: Option<Duration>,
-    /// When the last group was written, if nothing has confirmed it.
+    /// The time at which the last group was written, if it is not confirmed.
     unconfirmed_since: Option<Duration>,
 }
 
@@ -74,7 +74,8 @@ impl JournalWriter {
             Err(_) => self.idle(),
         };
         result.unwrap_or_else(|error| {
-            // The failure is reported before the event log sees the end, which it would take for a clean one.
+            // The failure is reported first, so that the event log does not take the end for a
+            // normal one.
             self.state.fail(Fault::Journal(error));
             self.end();
             Progress::Finished
@@ -108,8 +109,8 @@ impl JournalWriter {
         }
         let written = written?;
         let mut after = state.clock.passed();
-        // Nothing is released past what has waited for its flush too long: however slow the disk, a
-        // power failure takes no more than the acknowledgements of `flush_every`.
+        // No release passes a group that has waited too long for its flush: however slow the disk,
+        // a power failure loses at most the acknowledgements of `flush_every`.
         let flush = !sync
             && self.flush_left(after) == Some(Duration::ZERO)
             && !self.state.switch.is(Sabotage::ReleaseBeforeFlush);
@@ -121,7 +122,7 @@ impl JournalWriter {
         drop(io);
         tell_slow(after.saturating_sub(before), written.stored_bytes);
         if marks.phase() >= Phase::Stopped {
-            // It hung for so long that the engine was given up: it is not reported any more.
+            // After a long hang the engine has failed already, which is not reported again.
             self.end();
             return Ok(());
         }
@@ -150,21 +151,21 @@ impl JournalWriter {
             self.state.follower.notify();
         }
         if let Some(outbox) = &mut self.outbox {
-            // The ring holds as many batches as there are; it refuses only when its reader is gone.
+            // The ring has room for all batches; it refuses only when its reader is gone.
             let _ = outbox.push(batch);
             self.state.recorder.notify();
         }
-        // This comes after the release, so that only the next group waits for it.
+        // After the release, so that only the next group waits for it.
         if self.is_sync_asked() { self.flush() } else { Ok(()) }
     }
 
-    /// Whether somebody wants more synced than is, and it has been written.
+    /// Whether a sync is requested beyond the present one, and that much is written.
     fn is_sync_asked(&self) -> bool {
         let wanted = Seq(self.state.sync_wanted.load(Ordering::Acquire));
         self.synced < wanted && wanted <= self.last
     }
 
-    /// How long it is until what was written must be synced.
+    /// The time until a sync is due.
     fn flush_left(&self, now: Duration) -> Option<Duration> {
         match self.level {
             Level::Buffered => left(self.unsynced_since, self.flush_every, now),
@@ -184,7 +185,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Nothing to write: syncs, confirms or closes when it is time to.
+    /// Without groups to write: syncs, confirms or closes when it is due.
     fn idle(&mut self) -> Result<Progress, WriteError> {
         if self.inbox.is_abandoned() && self.inbox.is_empty() {
             self.close()?;
@@ -226,7 +227,7 @@ impl JournalWriter {
 
     fn all_synced(&mut self) {
         if self.state.progression.phase() >= Phase::Stopped {
-            // As above: the sync hung, and the engine was given up.
+            // As above: the engine has failed already.
             return;
         }
         self.synced = self.last;
@@ -243,12 +244,12 @@ impl JournalWriter {
     }
 }
 
-/// How long it is until this much will have passed since then.
+/// The rest of this duration since then.
 fn left(since: Option<Duration>, much: Duration, now: Duration) -> Option<Duration> {
     since.map(|since| since.saturating_add(much).saturating_sub(now))
 }
 
-/// Tells of a write, or of a sync of what was written before, that took long.
+/// Logs a slow write or sync.
 fn tell_slow(took: Duration, bytes: u64) {
     if took >= SLOW {
         let took_ms = nanos(took) / 1_000_000;
@@ -261,7 +262,7 @@ fn nanos(duration: Duration) -> u64 {
 }
 
 impl Drop for JournalWriter {
-    /// A journal that ends before everything was handed over has failed, whatever the reason.
+    /// A journal writer that ends before the last batch has failed.
     fn drop(&mut self) {
         if self.log.is_some() && self.state.progression.phase() < Phase::Stopped {
             self.state.fail(Fault::Panicked("journal"));

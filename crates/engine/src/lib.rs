@@ -1,5 +1,5 @@
-//! The engine: takes commands from many producers, sequences them, journals them, has the core
-//! decide them, and releases what follows when the durability level allows.
+//! The engine: accepts commands from many producers, sequences and journals them, applies them to
+//! the core, and releases the results when the durability level allows.
 //!
 //! ```
 //! use rialto_disk::SimDisk;
@@ -69,11 +69,11 @@
 //! # }
 //! ```
 //!
-//! How it is made: [`Step`] names the parts, each a struct with a step that never blocks. Threads
-//! drive them here; [`Stepped`] leaves that to the caller, so that simulations decide every
-//! interleaving. A command is in the journal's buffer before the core sees it; its reply lies in
-//! the producer's ring, and its events in the batch, until the mark of the [`Level`] has passed
-//! them. `docs/formats` describes the files; `events.md` is where to begin.
+//! The implementation: each [`Step`] is a struct with a step that never blocks. Threads drive the
+//! steps; with [`Stepped`] the caller drives them, so that simulations control every interleaving.
+//! A command is in the journal's buffer before the core sees it. Its reply stays in the producer's
+//! ring, and its events in the batch, until the mark of the [`Level`] has passed them.
+//! `docs/formats` describes the files; begin with `events.md`.
 
 mod backup;
 mod batch;

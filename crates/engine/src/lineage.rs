@@ -1,7 +1,7 @@
-//! Where a journal that was copied comes from: the epochs of the journals that it is a copy of.
+//! The lineage of a copied journal: the epochs of its originals.
 //!
-//! A copy is a log of its own, with an epoch and a salt of its own. Whoever remembers how far it had
-//! come with the original, by its epochs, learns here that the copy has the same history, and how far.
+//! A copy is a log of its own, with its own epoch and salt. A program that tracks the original by
+//! its epochs learns here that the copy has the same history, and how far.
 
 use crate::replay::JOURNAL_DIR;
 use rialto_disk::{Access, Disk, DiskError};
@@ -9,27 +9,27 @@ use rialto_log::Segments;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The file, beside the segments of the journal.
+/// The file, next to the segments of the journal.
 // format: docs/formats/journal.md
 const FILE: &str = "lineage";
 
 const HEADING: &str = "rialto journal lineage 1\n";
 
-/// The most epochs that are named; the oldest are left out.
+/// The most epochs in the file; the oldest are omitted.
 const ANCESTORS_MAX: usize = 1_024;
 
-/// An epoch of a journal that this one is a copy of.
+/// An epoch of an original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ancestor {
     /// Its number.
     pub epoch: u64,
     /// The salt of its segments.
     pub salt: [u8; 16],
-    /// The last sequence up to which the copy has the history that was known in it.
+    /// The last sequence of that epoch in the copy.
     pub end: u64,
 }
 
-/// The epochs of a journal up to a sequence, behind those that it is a copy of itself.
+/// The epochs of a journal up to a sequence, after the epochs of its own originals.
 pub(crate) fn of(journal: &Segments, inherited: &[Ancestor], through: u64) -> Vec<Ancestor> {
     let own = journal.epochs().into_iter().map(|(epoch, salt)| {
         let end = journal.end_of_epoch(epoch).unwrap_or(u64::MAX);
@@ -41,7 +41,7 @@ pub(crate) fn of(journal: &Segments, inherited: &[Ancestor], through: u64) -> Ve
     all
 }
 
-/// Writes it down in a data directory, durably.
+/// Writes the file durably into a data directory.
 pub(crate) fn write(disk: &dyn Disk, dir: &Path, lineage: &[Ancestor]) -> Result<(), DiskError> {
     let mut text = HEADING.to_owned();
     for Ancestor { epoch, salt, end } in lineage {
@@ -55,13 +55,13 @@ pub(crate) fn write(disk: &dyn Disk, dir: &Path, lineage: &[Ancestor]) -> Result
     disk.sync_dir(&dir)
 }
 
-/// Why the lineage of a journal could not be read.
+/// The reason why a lineage cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LineageError {
     /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// It is not what a backup writes.
+    /// The file is invalid.
     #[error(
         "line {line} of {} names no epoch; restore the file from the backup, or remove it to have \
          groups on the venue's events begin anew",
@@ -75,7 +75,7 @@ pub enum LineageError {
     },
 }
 
-/// Reads it; nothing if the journal is no copy.
+/// Reads the file; empty if the journal is not a copy.
 pub(crate) fn read(disk: &dyn Disk, dir: &Path) -> Result<Vec<Ancestor>, LineageError> {
     let path = dir.join(JOURNAL_DIR).join(FILE);
     let file = match disk.open(&path, Access::Read) {
@@ -106,7 +106,7 @@ mod tests {
     use rialto_disk::SimDisk;
 
     #[test]
-    fn a_lineage_is_read_as_it_was_written_and_damage_is_told() {
+    fn a_lineage_is_read_back_and_damage_is_reported() {
         let (disk, dir) = (SimDisk::new(1), Path::new("/venue"));
         disk.create_dir_all(&dir.join(JOURNAL_DIR)).unwrap();
         assert_eq!(read(&disk, dir).unwrap(), []);

@@ -1,10 +1,10 @@
-//! How far the engine has come, and whether it still runs.
+//! The engine's progress and phase.
 
 use crate::Level;
 use rialto_model::Seq;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// How far the engine has come. Each mark covers its sequence and all before it.
+/// The engine's progress. Each mark covers its sequence and all before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Decided by the core.
@@ -13,13 +13,13 @@ pub struct Marks {
     pub written: Seq,
     /// In the journal and confirmed by the disk.
     pub synced: Seq,
-    /// Visible to everyone, by the venue's level.
+    /// Visible, at the venue's level.
     pub released: Seq,
     /// In the event log.
     pub recorded: Seq,
 }
 
-/// A number on a cache line of its own, because one thread writes it and others poll it.
+/// A number on its own cache line, because one thread writes it and others poll it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Mark(AtomicU64);
@@ -29,28 +29,28 @@ impl Mark {
         Seq(self.0.load(Ordering::Acquire))
     }
 
-    /// Marks never go back; each has one writer, so that a plain store is enough.
+    /// Marks never decrease, and each has one writer, so that a plain store suffices.
     fn advance(&self, to: Seq) {
         debug_assert!(self.0.load(Ordering::Relaxed) <= to.0, "a mark went back");
         self.0.store(to.0, Ordering::Release);
     }
 }
 
-/// Where an engine is in its life.
+/// The phase of an engine's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Commands are taken.
+    /// Commands are accepted.
     Running = 0,
-    /// No command is taken any more; what was taken is being finished.
+    /// No more commands are accepted; accepted ones are being finished.
     Draining = 1,
-    /// Everything taken has been finished and the journal is closed.
+    /// All accepted commands are finished and the journal is closed.
     Stopped = 2,
-    /// The journal failed: what was not released never will be.
+    /// The journal failed: nothing more is released.
     Failed = 3,
 }
 
-/// The marks and the phase, shared by all threads of an engine.
+/// Marks and phase, shared by all threads of an engine.
 #[derive(Debug)]
 pub(crate) struct Progression {
     level: Level,
@@ -62,7 +62,7 @@ pub(crate) struct Progression {
 }
 
 impl Progression {
-    /// Everything up to `recovered` has been recovered, written and synced.
+    /// `recovered` is recovered, written and synced.
     pub(crate) fn new(level: Level, recovered: Seq) -> Self {
         let mark = || Mark(AtomicU64::new(recovered.0));
         Self {
@@ -75,7 +75,7 @@ impl Progression {
         }
     }
 
-    /// The mark that must have passed a sequence before `level` holds for it.
+    /// The mark that must have passed a sequence for `level`.
     #[inline]
     pub(crate) fn of(&self, level: Level) -> Seq {
         match level {
@@ -94,7 +94,8 @@ impl Progression {
     }
 
     pub(crate) fn all(&self) -> Marks {
-        // A mark that others follow is read after them, so that a snapshot is never out of order.
+        // A mark is read before the marks that it follows, so that the values are never out of
+        // order.
         let recorded = self.recorded();
         let released = self.released();
         let synced = self.of(Level::Synced);
@@ -123,7 +124,7 @@ impl Progression {
         }
     }
 
-    /// Goes on to a later phase; the end that came first stands.
+    /// Enters a later phase; the first kind of end stays.
     pub(crate) fn enter(&self, phase: Phase) {
         let _ = self.phase.fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| {
             (now < phase as u8 && now < Phase::Stopped as u8).then_some(phase as u8)

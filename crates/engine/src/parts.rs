@@ -1,4 +1,4 @@
-//! The steps of one engine, put together.
+//! The steps of one engine, assembled.
 
 use crate::batch::Batch;
 use crate::batch_builder::BatchBuilder;
@@ -24,25 +24,25 @@ use rialto_log::Segments;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many batches go round between the steps: one being filled, one being journaled, and some that
-/// the event log may fall behind by.
+/// The number of batches that circulate between the steps: one is being filled, one journaled, and
+/// the event log may be behind by the rest.
 const BATCHES: usize = 8;
 
-/// Where an engine takes its time and its random values from.
+/// The sources of an engine's time and random values.
 #[derive(Clone)]
 pub struct Sources {
     /// The wall clock and the monotonic clock.
     pub clock: Arc<dyn Clock>,
-    /// Fresh random values, for the salts of logs and the keys of lookup tables. They never affect
-    /// a result.
+    /// Random values for the salts of logs and the keys of lookup tables. They never affect a
+    /// result.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
 impl Sources {
-    /// The machine's own.
+    /// The system's clock and random source.
     #[must_use]
     pub fn system() -> Self {
-        // What is encrypted is only as safe as its salts are fresh.
+        // Encryption depends on unique salts.
         let random = || {
             let mut half = [0; 8];
             half.copy_from_slice(&rialto_log::fresh_salt()[..8]);
@@ -59,20 +59,20 @@ impl Sources {
     }
 }
 
-/// One of the steps that make up an engine.
+/// A step of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Takes commands, journals them in memory, applies them.
+    /// Takes commands, journals them in memory, and applies them.
     Sequencer,
-    /// Writes the journal and moves the marks.
+    /// Writes the journal and advances the marks.
     Journal,
     /// Publishes events and writes the event log.
     Events,
     /// Makes snapshots.
     Follower,
-    /// Makes segments before they are needed.
+    /// Makes segments in advance.
     Preparer,
-    /// Looks whether the disk hangs.
+    /// Checks for a hanging disk.
     Watcher,
 }
 
@@ -88,7 +88,7 @@ impl Step {
     ];
 }
 
-/// The steps of one engine. Threads drive them, or one loop does.
+/// The steps of one engine, driven by threads or by one loop.
 pub(crate) struct Parts {
     pub(crate) sequencer: Sequencer,
     pub(crate) journal: JournalWriter,
@@ -99,7 +99,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// How far the engine is from running to its end.
+    /// The engine's phase.
     pub(crate) fn phase(&self) -> Phase {
         self.sequencer.phase()
     }
@@ -142,7 +142,7 @@ fn check(config: &EngineConfig) -> Result<(), StartError> {
     setting("io_failed_after_ms", got, failed >= stalled, "not less than io_stalled_after_ms")
 }
 
-/// Recovers the data directory and puts the steps together over what it holds.
+/// Recovers the data directory and assembles the steps.
 pub(crate) fn assemble(
     config: &EngineConfig,
     disk: &Arc<dyn Disk>,

@@ -1,4 +1,4 @@
-//! Makes the next segments of both logs before they are needed.
+//! Makes the next segments of both logs in advance.
 
 use crate::marks::Phase;
 use crate::signal::Progress;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Where a prepared segment waits for its writer.
+/// Passes a prepared segment to its writer.
 #[derive(Default)]
 pub(crate) struct SegmentHandoff {
     wanted: AtomicBool,
@@ -19,8 +19,8 @@ pub(crate) struct SegmentHandoff {
     segment: Mutex<Option<PreparedSegment>>,
 }
 
-/// A log's writer with the shelf that its next segments come from. A segment is asked for when the
-/// current one is half full, so that a venue with little to do does not write zeros for nothing.
+/// The writer of a log with its prepared segments. A segment is requested when the current one is
+/// half full, so that an idle venue writes no zeros for nothing.
 pub(crate) struct PreparedWriter {
     pub(crate) writer: Writer,
     shelf: Arc<SegmentHandoff>,
@@ -38,7 +38,7 @@ impl PreparedWriter {
         Self { writer, shelf, state, segment_bytes }
     }
 
-    /// Stores a group and returns what it takes.
+    /// Stores a group and returns its size.
     pub(crate) fn write(
         &mut self,
         group: &mut Group,
@@ -65,19 +65,19 @@ impl PreparedWriter {
     fn take_from_shelf(&mut self) {
         let prepared = self.shelf.segment.lock().ok().and_then(|mut segment| segment.take());
         if let Some(prepared) = prepared {
-            // It is given back only if it is not needed, which was just ruled out.
+            // It is refused only if it is not needed, which was just excluded.
             let _ = self.writer.accept(prepared);
         }
         self.shelf.wanted.store(false, Ordering::Release);
     }
 }
 
-/// How long to wait before a segment that could not be made is tried again: longer each time, since
-/// a full disk is not helped by trying.
+/// The delay before a failed segment is tried again; it grows, since retries do not help a full
+/// disk.
 const TRY_AGAIN_AFTER: Duration = Duration::from_millis(100);
 const TRY_AGAIN_AFTER_MAX: Duration = Duration::from_secs(30);
 
-/// The making of the segments of one log.
+/// Makes the segments of one log.
 struct SegmentMaker {
     log: &'static str,
     shelf: Arc<SegmentHandoff>,
@@ -86,14 +86,14 @@ struct SegmentMaker {
     failing: Option<Failing>,
 }
 
-/// The last attempts failed.
+/// The state after failed attempts.
 struct Failing {
-    /// On the monotonic clock.
+    /// The next attempt, on the monotonic clock.
     next: Duration,
     pause: Duration,
 }
 
-/// Fills the shelves, a mebibyte of zeros at a time, the journal's first.
+/// Makes segments, a mebibyte of zeros at a time, the journal's first.
 pub(crate) struct Preparer {
     lines: [SegmentMaker; 2],
     state: Arc<EngineState>,
@@ -133,8 +133,8 @@ impl Preparer {
 }
 
 impl SegmentMaker {
-    /// A failure harms nothing yet: until the current segment is full there is time to mend it, and
-    /// then the writer tries itself.
+    /// A failure has no effect yet: there is time until the current segment is full, and then the
+    /// writer tries itself.
     fn step(&mut self, passed: impl Fn() -> Duration) -> Progress {
         let making = match self.making.take() {
             Some(making) => Ok(making),
@@ -168,7 +168,7 @@ impl SegmentMaker {
         Progress::Worked
     }
 
-    /// Said once, until it works again.
+    /// Logged once, until it succeeds.
     fn fail(&mut self, error: &DiskError, passed: Duration) {
         let pause = match &self.failing {
             Some(failing) => (2 * failing.pause).min(TRY_AGAIN_AFTER_MAX),

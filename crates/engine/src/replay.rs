@@ -1,4 +1,4 @@
-//! Replays the journal into a core: for recovery, for snapshots, for looking back.
+//! Replays the journal into a core: for recovery, for snapshots, for past states.
 
 use crate::health::tell_all;
 use crate::snapshot::{SnapshotCipher, SnapshotFileError, SnapshotStore};
@@ -14,13 +14,13 @@ pub(crate) const JOURNAL_DIR: &str = "journal";
 /// The name of the event log's directory in a data directory.
 pub(crate) const EVENTS_DIR: &str = "events";
 
-/// Whether a data directory has a journal, so that a start would go on and not begin.
+/// Whether a data directory has a journal, so that a start continues it.
 #[must_use]
 pub fn has_journal(disk: &dyn Disk, data_dir: &Path) -> bool {
     disk.list(&data_dir.join(JOURNAL_DIR)).is_ok_and(|files| !files.is_empty())
 }
 
-/// Why the journal could not be replayed.
+/// The reason why the journal cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -36,35 +36,35 @@ pub enum ReplayError {
     /// A snapshot could not be used.
     #[error("a snapshot cannot be used")]
     Snapshot(#[from] SnapshotFileError),
-    /// A record of the journal is no command.
-    #[error("the journal's record of sequence {seq} is no command that this program knows")]
+    /// A record of the journal is not a command.
+    #[error("the journal's record of sequence {seq} is not a command that this program knows")]
     NoCommand {
         /// Its sequence.
         seq: Seq,
-        /// What is wrong with it.
+        /// The decoder's error.
         #[source]
         error: DecodeError,
     },
-    /// A command does not continue what came before it.
+    /// A command contradicts the one before it.
     #[error("the journal's command of sequence {seq} cannot follow the one before it: {why}")]
     OutOfOrder {
         /// Its sequence.
         seq: Seq,
-        /// In what way.
+        /// The contradiction.
         why: &'static str,
     },
     /// There is no state to begin with.
     #[error("there is no snapshot at or below {at}")]
     NoSnapshot {
-        /// What was asked for.
+        /// The requested position.
         at: String,
     },
-    /// The journal does not reach what was asked for.
+    /// The journal does not reach the requested sequence.
     #[error("the journal ends at sequence {last}, before sequence {wanted}")]
     BeyondEnd {
         /// The last sequence.
         last: Seq,
-        /// The sequence asked for.
+        /// The requested sequence.
         wanted: Seq,
     },
 }
@@ -74,8 +74,8 @@ pub(crate) fn tell(error: &ReplayError) -> String {
     tell_all(error)
 }
 
-/// Decodes a journal record and checks that the core will take it: `apply` panics where the
-/// sequencer would have made a mistake, and a journal is outside bytes.
+/// Decodes a journal record and checks that the core accepts it: `apply` panics on an error of the
+/// sequencer, and a journal may be damaged.
 #[inline]
 pub(crate) fn decode_next(
     core: &Core,
@@ -111,17 +111,16 @@ fn check_next(
     Err(ReplayError::OutOfOrder { seq, why })
 }
 
-/// The commands of a group, decoded so far ahead of their turn that the core can fetch what they
-/// will need.
+/// The commands of a group, decoded in advance so that the core can prefetch their data.
 pub(crate) struct Commands<'a> {
     records: Records<'a>,
-    /// What has been decoded, each where its number falls.
+    /// Decoded commands, by sequence modulo the length.
     decoded: [(Seq, Timestamp, Command); AHEAD],
     taken: usize,
     filled: usize,
 }
 
-/// A power of two above the farthest look.
+/// A power of two above the longest prefetch distance.
 const AHEAD: usize = (Core::PREFETCH_FAR + 1).next_power_of_two();
 
 impl<'a> Commands<'a> {
@@ -130,7 +129,7 @@ impl<'a> Commands<'a> {
         Self { records: group.records(), decoded, taken: 0, filled: 0 }
     }
 
-    /// The next command, which the core will take.
+    /// The next command, which the core accepts.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -173,20 +172,20 @@ pub(crate) fn next_group<S: EventSink>(
     Ok(true)
 }
 
-/// A moment of a venue's past.
+/// A past state of a venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// After this command.
     Seq(Seq),
-    /// After the last command that was stamped with this time or an earlier one.
+    /// After the last command with this time or an earlier one.
     Time(Timestamp),
 }
 
-/// The state of a venue as it was: the newest snapshot at or below that moment, and the journal from
-/// there. It changes nothing in the data directory, which no engine may be using.
+/// A past state of a venue: the newest snapshot at or before it, and the journal from there. The
+/// data directory is not changed, and no engine may be using it.
 ///
 /// # Errors
-/// The data directory is in use or damaged, or does not reach that moment.
+/// The data directory is in use or damaged, or does not reach the state.
 pub fn replay_to(
     disk: &Arc<dyn Disk>,
     data_dir: &Path,

@@ -1,45 +1,45 @@
-//! Deliberate defects, so that tests can show that they would be caught.
+//! Deliberate defects, so that tests can show that they are detected.
 
-/// A promise that the engine is made to break. Exists with the `sabotage` feature alone, which only
-/// this crate's own tests switch on.
+/// A deliberate defect. It exists only with the `sabotage` feature, which only this crate's tests
+/// enable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "sabotage"), allow(dead_code, unreachable_pub))]
 pub enum Sabotage {
-    /// The marks move before the journal is written.
+    /// The marks advance before the journal is written.
     ReleaseBeforeWrite,
-    /// Groups are only written where they should be synced.
+    /// Groups are written without the required sync.
     SkipSync,
-    /// The marks move though the journal could not be written.
+    /// The marks advance after a failed write of the journal.
     ReleaseAfterFailure,
-    /// Recovery cuts the tails of logs without asking whether what it cuts was acknowledged.
+    /// Recovery cuts the tails of logs without a proof that they were not acknowledged.
     CutWithoutProof,
-    /// Submissions that were not sequenced when the engine ended are forgotten.
+    /// Submissions that were not sequenced at the end are forgotten.
     LeaveUnanswered,
-    /// Stamped time follows the wall clock wherever it goes.
+    /// Stamped time follows every step of the wall clock.
     FollowEveryStep,
-    /// Segments of the journal say nothing of a change of the rules.
+    /// Segments of the journal do not record a change of the rules version.
     MislabelSegments,
-    /// The rules change without a snapshot of what was before.
+    /// The rules version changes without a snapshot before it.
     ChangeRulesWithoutSnapshot,
-    /// Commands are taken while the disk hangs.
+    /// Commands are accepted while the disk hangs.
     IgnoreStall,
-    /// Recovery takes the last command for a tick.
+    /// Recovery replaces the last command by a tick.
     DropRecordAtRecovery,
     /// Recovery does not compare the chained hash.
     IgnoreChain,
-    /// Cancels are applied, but the journal gets a tick instead.
+    /// Cancels are applied, but a tick is journaled instead.
     ApplyWithoutJournal,
     /// Events are visible before the journal has them.
     PublishBeforeRelease,
-    /// Replies tell of success whatever happened.
+    /// Replies always report success.
     AnswerSomethingElse,
-    /// Under buffered, groups are released however long others have waited for their flush.
+    /// Under buffered, groups are released without regard to flushes that are due.
     ReleaseBeforeFlush,
-    /// The sequencer panics when it comes to a cancel.
+    /// The sequencer panics at a cancel.
     PanicAtCancel,
 }
 
-/// Whether something is sabotaged; never, in a build without the feature.
+/// The switch of a deliberate defect; always off in a build without the feature.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SabotageSwitch {
     #[cfg(feature = "sabotage")]

@@ -1,4 +1,4 @@
-//! The one writer: takes commands from the producers, stamps, journals and applies them.
+//! The single writer: takes commands from the producers, stamps, journals and applies them.
 
 use crate::Level;
 use crate::batch::gate;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How many commands one producer may have taken before the others get their turn.
+/// The most commands of one producer in one turn.
 const FAIR_SHARE: usize = 128;
-/// How many commands one step takes, so that the time it stamps stays fresh.
+/// The most commands of one step, so that its time stays accurate.
 const STEP_COMMANDS_MAX: usize = 512;
 
 /// Takes commands from all producers in turn. A step reads the clock once.
@@ -34,14 +34,14 @@ pub(crate) struct Sequencer {
     finished: Option<Core>,
 }
 
-/// Nothing is sequenced until the snapshot through this sequence has been made: the next command
-/// sets the version of the rules, be it the one in force.
+/// Blocks sequencing until the snapshot through this sequence is made: the next command sets the
+/// rules version, even if it is the present one.
 struct Barrier {
     through: Seq,
 }
 
-/// Commands that are being taken from a ring. An answered command leaves the ring also when the
-/// next command panics: otherwise it would be answered once more, as what was never sequenced.
+/// Commands that are being taken from a ring. An answered command leaves the ring even if the next
+/// command panics; otherwise it would be answered again as not sequenced.
 struct Taking<'a> {
     chunk: Option<ReadChunk<'a, Submission>>,
     count: usize,
@@ -55,9 +55,9 @@ impl Drop for Taking<'_> {
     }
 }
 
-/// Why the commands of a producer were not taken any further.
+/// The reason why taking commands of a producer stopped.
 enum Stop {
-    /// Its share is used up, or it is empty.
+    /// Its turn is over, or its ring is empty.
     Turn,
     /// No batch is free.
     NoRoom,
@@ -93,7 +93,7 @@ impl Sequencer {
         self.builder.as_ref().map(BatchBuilder::core)
     }
 
-    /// The core, once the sequencer has finished.
+    /// Takes the core, once the sequencer has finished.
     pub(crate) fn take_core(&mut self) -> Option<Core> {
         self.finished.take()
     }
@@ -114,7 +114,7 @@ impl Sequencer {
         let Some(builder) = &mut self.builder else { return Progress::Finished };
         let before = builder.seq();
         let reading = self.state.clock.read();
-        // A tick may have been stamped with the time that it was due at.
+        // A tick may have a later time, at which it was due.
         let now = reading.time.max(builder.time());
         builder.set_taken_at(reading.passed);
         let is_stalled = self.state.is_stalled();
@@ -132,7 +132,8 @@ impl Sequencer {
                 self.state.producers.wake(&taken);
             }
         }
-        // A group is written as soon as the one before it has been: what arrives meanwhile joins.
+        // A group is written as soon as the previous one is: commands that arrive meanwhile join
+        // it.
         if builder.open_batch().is_some()
             && (self.state.in_flight.load(Ordering::Acquire) == 0 || self.barrier.is_some())
         {
@@ -147,13 +148,12 @@ impl Sequencer {
             return self.finish();
         }
         self.close_producers();
-        // While the disk hangs, what is due waits as well; the end of it wakes this thread.
+        // While the disk hangs, due work waits too; the end of the hang wakes this thread.
         Progress::Idle(if is_stalled { None } else { self.nap(now) })
     }
 
-    /// Whether there is nothing to do and nothing that time alone will bring. Then the clocks are not
-    /// read: a thread that waits for work comes here tens of times before it sleeps, on a processor
-    /// that others want.
+    /// Whether there is no work now, and none that will be due. Then the clocks are not read: a
+    /// waiting thread comes here many times before it sleeps.
     fn is_at_rest(&self) -> bool {
         let is_idle = |builder: &BatchBuilder| {
             let core = builder.core();
@@ -167,7 +167,7 @@ impl Sequencer {
             && self.builder.as_ref().is_some_and(is_idle)
     }
 
-    /// Sequences a tick if there is background work, and if commands leave time for it. `before` is
+    /// Sequences a tick if there is background work, and if its share of time allows. `before` is
     /// the last command before this step, which began at `step_began`.
     fn work_in_background(&mut self, now: Timestamp, step_began: Duration, before: Seq) {
         let Some(builder) = &mut self.builder else { return };
@@ -176,8 +176,8 @@ impl Sequencer {
             return;
         }
         if builder.core().next_due() <= now {
-            // What must come first waits for a batch. A suspended order goes on at the time of what
-            // began it, so that none of those that it was found to meet dies on the way.
+            // Work that must come first waits for a batch. A suspended order continues at the time
+            // of its command, so that no order that it matches expires meanwhile.
             return;
         }
         let began = self.state.clock.passed();
@@ -194,7 +194,7 @@ impl Sequencer {
         }
     }
 
-    /// Takes commands from the producers in turn; returns the producers that commands were taken from.
+    /// Takes commands from the producers in turn; returns the producers that had any.
     fn take_turns(&mut self, now: Timestamp) -> ProducerSet {
         let mut taken = ProducerSet::default();
         let Some(builder) = &mut self.builder else { return taken };
@@ -215,7 +215,7 @@ impl Sequencer {
             }
             left -= count;
             match stop {
-                // The producer that was cut short is the first to have its turn again.
+                // The producer whose turn was interrupted is the next one.
                 Stop::NoRoom | Stop::Barrier => return taken,
                 Stop::Turn => self.turn = (index + 1) % self.producers.len(),
             }
@@ -265,8 +265,8 @@ impl Sequencer {
                 match self.barrier.take() {
                     Some(barrier) if barrier.through == through => {
                         if !self.state.snapshots.is_durable(through) {
-                            // Without the snapshot the change would be irrevocable, so that it is
-                            // not journaled. No mark will pass it and wake the caller.
+                            // Without the snapshot the change could not be undone, so that it is
+                            // not journaled. No mark will wake the caller.
                             let reply = Reply { token, answer: Err(NoAnswer::NoSnapshot) };
                             let _ = producer.answers.push(PendingReply { reply, gate });
                             producer.shared.wake();
@@ -287,7 +287,7 @@ impl Sequencer {
             if self.state.switch.is(Sabotage::AnswerSomethingElse) {
                 answer.outcome = Outcome::Done;
             }
-            // The ring has room for every command that a producer may have in flight.
+            // The ring has room for every command in flight of a producer.
             let reply = Reply { token, answer: Ok(answer) };
             let _ = producer.answers.push(PendingReply { reply, gate });
             taking.count += 1;
@@ -301,10 +301,10 @@ impl Sequencer {
         (taking.count, stop)
     }
 
-    /// How long there is nothing to do unless somebody brings work.
+    /// The time until there is work without new commands.
     fn nap(&self, now: Timestamp) -> Option<Duration> {
         let core = self.builder.as_ref()?.core();
-        // Work that is there already waits for a batch or a snapshot, whose thread notifies.
+        // Present work waits for a batch or a snapshot, whose thread wakes this one.
         let work = Some(core.next_background_work()).filter(|due| *due > now);
         let due = core.next_due().min(work.unwrap_or(Timestamp::MAX));
         (due != Timestamp::MAX).then(|| Duration::from_nanos(due.0.saturating_sub(now.0)))
@@ -320,7 +320,7 @@ impl Sequencer {
         });
     }
 
-    /// Ends the work: the journal sees that no more batches will come.
+    /// Ends the work, so that the journal sees that no more batches come.
     fn finish(&mut self) -> Progress {
         self.abandon_producers();
         self.finished = self.builder.take().map(BatchBuilder::into_core);
@@ -338,7 +338,7 @@ impl Sequencer {
 }
 
 impl Drop for Sequencer {
-    /// Also when the thread panics, nobody is left waiting for an answer that cannot come.
+    /// Also after a panic, so that no caller waits for an answer for ever.
     fn drop(&mut self) {
         self.abandon_producers();
     }

@@ -1,4 +1,4 @@
-//! Ending without losing anything.
+//! Shutdown without losses.
 
 use crate::engine::Engine;
 use crate::health::Health;
@@ -9,16 +9,16 @@ use rialto_model::Seq;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// What a shutdown did. It displays as one line.
+/// The report of a shutdown. It displays as one line.
 #[derive(Clone, Debug)]
 pub struct ShutdownReport {
     /// Whether everything was finished by the deadline.
     pub finished: bool,
-    /// How the engine ended.
+    /// The engine's health at the end.
     pub health: Health,
-    /// How far it had come.
+    /// The engine's progress.
     pub marks: Marks,
-    /// The snapshot that was made, if one was due, or why it was not.
+    /// The last snapshot, if one was due, or the reason of its failure.
     pub snapshot: Option<Result<Seq, String>>,
 }
 
@@ -49,8 +49,7 @@ impl fmt::Display for ShutdownReport {
 /// Waits for the threads of an engine whose intake is closed, and makes its last snapshot.
 pub(crate) fn finish(engine: &Engine, threads: Threads, deadline: Duration) -> ShutdownReport {
     let end = Instant::now().checked_add(deadline);
-    // The last of the threads to end rings the readers of events; looking at the clock in between
-    // is for the deadline alone.
+    // The last thread to end wakes the readers of events; the clock is read only for the deadline.
     while engine.state.progression.phase() < Phase::Stopped || !threads.are_finished() {
         if end.is_some_and(|end| Instant::now() >= end) {
             return ShutdownReport::new(engine, false, None);

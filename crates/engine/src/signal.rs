@@ -1,36 +1,35 @@
-//! How a thread without work waits for some.
+//! How a thread waits for work.
 //!
 //! Steps never block. The thread that drives one calls it until it reports no progress, spins a
-//! little, announces that it is about to sleep, *calls the step once more* and only then parks.
-//! A thread that brings work publishes it first and looks at the announcement afterwards. With a full
-//! fence between the two halves on either side, one of them always sees the other, so that no
-//! wake-up is lost and no lock is taken while both sides are busy.
+//! little, announces that it is going to sleep, *calls the step once more* and only then parks. A
+//! thread that brings work publishes it first and then checks the announcement. A full fence
+//! between the two on either side guarantees that one of them sees the other, so that no wake-up is
+//! lost and no lock is taken while both are busy.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It did something; there may be more.
+    /// It worked; there may be more.
     Worked,
-    /// There is nothing to do until someone brings work, or until this much time has passed.
+    /// There is no work until another thread brings some, or until this time has passed.
     Idle(Option<Duration>),
-    /// Its work is over for good.
+    /// Its work is complete.
     Finished,
 }
 
 /// How threads wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitStrategy {
-    /// How many times a step is tried again at once. More trades processor time for latency; on a
-    /// machine with fewer free cores than engine threads it costs both.
+    /// The number of immediate retries of a step. More retries reduce latency for processor time;
+    /// on a machine with fewer free cores than engine threads they increase both.
     pub spins: u32,
-    /// How many times it is tried again after that, giving way to other threads in between, before
-    /// its thread parks. Being woken takes some 50 µs where the processor has gone to sleep
-    /// meanwhile; giving way costs little where others have work.
+    /// The number of further retries, with a yield before each, until the thread parks. A wake-up
+    /// takes about 50 µs if the processor sleeps; a yield costs little if other threads have work.
     pub yields: u32,
 }
 
@@ -40,7 +39,7 @@ impl Default for WaitStrategy {
     }
 }
 
-/// The bell of one waiting thread.
+/// The wake-up signal of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     asleep: AtomicBool,
@@ -48,7 +47,7 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// Wakes the sleeper, if there is one. What it waits for must have been published before.
+    /// Wakes the thread, if it sleeps. Its work must have been published before.
     #[inline]
     pub(crate) fn notify(&self) {
         fence(Ordering::SeqCst);
@@ -67,8 +66,8 @@ impl Signal {
         }
     }
 
-    /// Calls `ready` until it yields something, at most once after each sleep; `None` says that
-    /// the sleep is over and nothing was ready. `ready` answers with how long the caller may sleep.
+    /// Calls `ready` until it returns a value, at most once after each sleep; `None` after a sleep
+    /// without a value. `ready` returns how long the caller may sleep.
     pub(crate) fn wait<T>(
         &self,
         wait: WaitStrategy,
@@ -113,7 +112,7 @@ impl Signal {
     }
 }
 
-/// Drives a step until its work is over.
+/// Drives a step until its work is complete.
 pub(crate) fn drive(signal: &Signal, wait: WaitStrategy, mut step: impl FnMut() -> Progress) {
     let mut next = || match step() {
         Progress::Idle(nap) => Err(nap),

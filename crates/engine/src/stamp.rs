@@ -1,36 +1,35 @@
-//! The time that commands are stamped with: the monotonic clock, from its last agreement with the
-//! wall clock.
+//! The time of commands: the monotonic clock, from its last agreement with the wall clock.
 
 use rialto_clock::{Clock, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// While stamped time is ahead of the wall clock it follows, it runs slower by one part in this many:
-/// it never goes back, and timers stay within a tenth of what they say.
+/// While stamped time is ahead of the followed wall clock, it runs slower by one part in this many.
+/// So it never goes back, and timers are accurate to a tenth.
 const SLEW_PARTS: u32 = 10;
 
-/// What an engine makes of the machine's clocks.
+/// The state of an engine's clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReport {
-    /// The time that a command would be stamped with now.
+    /// The time that a command would get now.
     pub time: Timestamp,
-    /// By how many nanoseconds the wall clock is ahead of that time, if it stepped by more than
+    /// The wall clock's lead over that time in nanoseconds, if it stepped by more than
     /// [`EngineConfig::clock_step_max`](crate::EngineConfig::clock_step_max) and is not followed.
     pub unfollowed_ns: Option<i64>,
-    /// Steps that were not followed since the start.
+    /// The number of steps that were not followed since the start.
     pub steps: u64,
 }
 
 /// One reading of both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// What to stamp with. It never goes back.
+    /// The time for stamps. It never goes back.
     pub(crate) time: Timestamp,
-    /// What has passed by the monotonic clock since the engine was started, for timers.
+    /// The monotonic time since the engine's start, for timers.
     pub(crate) passed: Duration,
 }
 
-/// Reads the clocks of an engine. All its threads share it.
+/// The clock of an engine, shared by all its threads.
 pub(crate) struct StampClock {
     source: Arc<dyn Clock>,
     begin: Instant,
@@ -39,18 +38,19 @@ pub(crate) struct StampClock {
 }
 
 struct State {
-    /// When both clocks agreed last: the wall clock is followed if it shows what has passed since.
+    /// The last agreement of both clocks: the wall clock is followed if it shows the same elapsed
+    /// time since.
     agreed: Reading,
-    /// The last reading given out.
+    /// The last reading.
     last: Reading,
-    /// How far ahead the wall clock is, if it is not followed.
+    /// The wall clock's lead, if it is not followed.
     unfollowed_ns: Option<i64>,
     steps: u64,
 }
 
 impl StampClock {
-    /// Begins where the wall clock stands, and not before `journaled`, the last time in the journal. A
-    /// wall clock that is behind it by more than `step_max` is one that stepped back.
+    /// Begins at the wall clock, and not before `journaled`, the last time in the journal. A wall
+    /// clock that is behind it by more than `step_max` counts as one that stepped back.
     pub(crate) fn new(source: Arc<dyn Clock>, step_max: Duration, journaled: Timestamp) -> Self {
         let (begin, passed, wall) = (source.monotonic(), Duration::ZERO, source.now());
         let behind = Duration::from_nanos(journaled.0.saturating_sub(wall.0));
@@ -64,12 +64,12 @@ impl StampClock {
         Self { source, begin, step_max, state: Mutex::new(state) }
     }
 
-    /// What is kept is whole after every assignment.
+    /// The state is consistent after every assignment.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The monotonic clock's part of a reading alone.
+    /// Only the monotonic part of a reading.
     pub(crate) fn passed(&self) -> Duration {
         self.source.monotonic().saturating_duration_since(self.begin)
     }
@@ -78,8 +78,7 @@ impl StampClock {
         self.read_in(&mut self.state())
     }
 
-    /// The clocks are read under the lock, so that one thread's reading is never older than another's
-    /// before it.
+    /// The clocks are read under the lock, so that readings of all threads are in order.
     fn read_in(&self, state: &mut State) -> Reading {
         let (passed, wall) = (self.passed(), self.source.now());
         let running = state.agreed.time.after(passed.saturating_sub(state.agreed.passed));
@@ -112,7 +111,7 @@ impl StampClock {
         state.last
     }
 
-    /// Follows the wall clock from now on, wherever it stands.
+    /// Follows the wall clock from now on.
     pub(crate) fn accept(&self) -> ClockReport {
         let mut state = self.state();
         let before = self.read_in(&mut state).time;

@@ -1,4 +1,4 @@
-//! What the threads of one engine share.
+//! State that the threads of one engine share.
 
 use crate::events::EventRing;
 use crate::health::{Fault, Health, Stall, tell_all};
@@ -15,21 +15,21 @@ use rialto_model::Seq;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The shared state of one engine. Data flows through the rings between the steps; what is here
-/// says how far it has come, rings bells, and is asked by the outside.
+/// The shared state of one engine: progress, wake-up signals, and data for queries. Commands and
+/// events flow through the rings between the steps.
 pub(crate) struct EngineState {
     pub(crate) progression: Progression,
     pub(crate) wait: WaitStrategy,
-    /// Bells of the threads that drive the steps.
+    /// Wake-up signals of the threads that drive the steps.
     pub(crate) sequencer: Signal,
     pub(crate) journal: Signal,
     pub(crate) recorder: Signal,
     pub(crate) follower: Signal,
     pub(crate) preparer: Signal,
     pub(crate) watcher: Signal,
-    /// Batches handed to the journal that it has not finished.
+    /// The number of batches that the journal has not finished.
     pub(crate) in_flight: AtomicUsize,
-    /// The sequence through which somebody wants the journal synced, whatever the level.
+    /// The sequence through which a sync was requested, at any level.
     pub(crate) sync_wanted: AtomicU64,
     pub(crate) producers: ProducerTable,
     pub(crate) events: EventRing,
@@ -78,7 +78,7 @@ impl EngineState {
         }
     }
 
-    /// Ends the engine: nothing more is released. The first fault is the one reported.
+    /// Ends the engine: nothing more is released. Only the first fault is reported.
     pub(crate) fn fail(&self, fault: Fault) {
         if let Ok(mut told) = self.fault.lock()
             && told.is_none()
@@ -111,13 +111,13 @@ impl EngineState {
         self.snapshots.wake();
     }
 
-    /// Whether the disk hung when somebody looked last: nothing is taken then.
+    /// Whether the disk hung at the last check: then nothing is accepted.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
         self.io.is_stalled() && !self.switch.is(Sabotage::IgnoreStall)
     }
 
-    /// Looks whether the disk hangs; ends the engine if it does for too long.
+    /// Checks for a hanging disk; ends the engine if it hangs for too long.
     pub(crate) fn watch_io(&self) -> Option<Stall> {
         let (stall, changed) = self.io.look(self.clock.passed());
         match &stall {
@@ -153,7 +153,7 @@ impl EngineState {
             Phase::Stopped => Health::Stopped,
             Phase::Failed => {
                 let fault = self.fault.lock().unwrap_or_else(|poison| poison.into_inner());
-                // The phase is entered after the fault was stored, in the same function.
+                // The phase is entered after the fault is stored, in the same function.
                 Health::Failed(fault.clone().unwrap_or_else(|| Arc::new(Fault::Panicked("engine"))))
             }
         }

@@ -1,11 +1,11 @@
-//! What the engine counts about itself.
+//! Measurements of the engine.
 
 use hdrhistogram::Histogram;
 use rialto_log::Volume;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What an engine has counted since its start. Times are in nanoseconds.
+/// Measurements of an engine since its start. Times are in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Stats {
     /// Commands journaled.
@@ -14,11 +14,11 @@ pub struct Stats {
     pub groups: u64,
     /// Bytes written to the journal, padding included.
     pub journal_bytes: u64,
-    /// What they would be without compression and encryption.
+    /// The same without compression and encryption.
     pub journal_plain_bytes: u64,
     /// Bytes written to the event log, padding included.
     pub event_bytes: u64,
-    /// What they would be without compression and encryption.
+    /// The same without compression and encryption.
     pub event_plain_bytes: u64,
     /// Submissions refused because their producer was full.
     pub busy: u64,
@@ -28,13 +28,13 @@ pub struct Stats {
     pub snapshots_failed: u64,
     /// Sizes of the journal's groups in bytes, padding included.
     pub group_bytes: Histogram<u64>,
-    /// How long writes to the journal took.
+    /// Durations of writes to the journal.
     pub write_ns: Histogram<u64>,
-    /// From the stamp of a command to its release at the venue's level.
+    /// Times from the stamp of a command to its release at the venue's level.
     pub acknowledge_ns: Histogram<u64>,
 }
 
-/// Counters that the threads of the engine add to, once for each group and never for each command.
+/// Counters that the engine's threads update once per group, never per command.
 pub(crate) struct Counters {
     commands: AtomicU64,
     groups: AtomicU64,
@@ -54,7 +54,7 @@ struct Histograms {
     acknowledge_ns: Histogram<u64>,
 }
 
-/// Three significant digits up to a minute in nanoseconds; what is above counts as a minute.
+/// Three significant digits up to a minute in nanoseconds; longer times count as a minute.
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("the bounds are constants in range")
 }
@@ -93,7 +93,8 @@ impl Counters {
         self.event_plain_bytes.fetch_add(written.plain_bytes, Ordering::Relaxed);
     }
 
-    /// Counts a journal group; `waited` are times from stamp to release with their commands.
+    /// Counts a journal group; `waited` are the times from stamp to release with their numbers of
+    /// commands.
     pub(crate) fn count_group(
         &self,
         commands: u64,
@@ -116,7 +117,7 @@ impl Counters {
 
     pub(crate) fn read(&self) -> Stats {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Counting cannot panic while it holds the lock, so what a poisoned lock holds is whole.
+        // No code panics while it holds the lock, so that a poisoned one is consistent.
         let histograms = self.histograms.lock().unwrap_or_else(|poison| poison.into_inner());
         Stats {
             commands: get(&self.commands),

@@ -1,4 +1,4 @@
-//! An engine without threads, for callers that decide what happens when.
+//! An engine without threads, for callers that control the order of its steps.
 
 use crate::config::EngineConfig;
 use crate::engine::Engine;
@@ -9,16 +9,16 @@ use rialto_core::Core;
 use rialto_disk::Disk;
 use std::sync::Arc;
 
-/// The steps of an engine that no thread drives. The very same code runs as in production; only the
-/// order is the caller's, so that a simulation decides it from a seed.
+/// The steps of an engine without threads. The code is the same as in production; only the order is
+/// the caller's, so that a simulation chooses it from a seed.
 ///
-/// Dropping it is the end of the process: nothing is finished.
+/// Dropping it simulates the end of the process: nothing is finished.
 pub struct Stepped {
     parts: Parts,
 }
 
 impl Stepped {
-    /// Recovers the data directory and yields the engine's handle and its steps.
+    /// Recovers the data directory and returns the engine's handle and its steps.
     ///
     /// # Errors
     /// See [`Engine::start`].
@@ -31,16 +31,15 @@ impl Stepped {
         Ok((engine, Stepped { parts }, report))
     }
 
-    /// Takes one step. It never blocks but for the disk.
+    /// Takes one step. It never blocks, except on the disk.
     pub fn step(&mut self, step: Step) -> Progress {
         self.parts.step(step)
     }
 
-    /// Takes steps in turn until none has anything to do.
+    /// Takes steps in turn until none has work.
     pub fn run_until_idle(&mut self) {
-        // A step that has nothing to do may still have asked something of another one, which took
-        // its turn before; only a second idle round is proof. One that ends the engine has woken all
-        // others, whatever it says of itself.
+        // An idle step may have given work to an earlier one; only a second idle round proves that
+        // there is none. A step that ends the engine has woken all others.
         let mut idle_rounds = 0;
         while idle_rounds < 2 {
             let phase = self.parts.phase();
@@ -53,13 +52,13 @@ impl Stepped {
         }
     }
 
-    /// The core as it stands, while the sequencer has it.
+    /// The core, while the sequencer has it.
     #[must_use]
     pub fn core(&self) -> Option<&Core> {
         self.parts.sequencer.core()
     }
 
-    /// The core, once the sequencer has finished.
+    /// Takes the core, once the sequencer has finished.
     pub fn take_core(&mut self) -> Option<Core> {
         self.parts.sequencer.take_core()
     }

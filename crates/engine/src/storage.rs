@@ -1,22 +1,22 @@
-//! What is left of the disk, and what is refused to keep the rest for the engine.
+//! The free space of the disk, and the requests that are refused to reserve it for the engine.
 //!
-//! The owner of the engine measures the disk and updates [`Storage`]; gateways read it.
-//! Nothing of this is journaled: the same journal gives the same state whatever the disk had left.
+//! The owner of the engine measures the disk and updates [`Storage`]; gateways read it. It is not
+//! journaled: the same journal gives the same state with any disk.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How much of the disk is left.
+/// The level of free space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum StorageLevel {
     /// Enough for everything.
     #[default]
     Enough,
-    /// Too little for what the engine does not need: messages of topics, recordings.
+    /// Too little for messages of topics and recordings, which the engine does not need.
     Low,
-    /// So little that it is kept for cancels, kill switches, withdrawals and operators.
+    /// Reserved for cancels, kill switches, withdrawals and operators.
     Reserved,
 }
 
@@ -25,7 +25,7 @@ impl StorageLevel {
     pub const ALL: [StorageLevel; 3] =
         [StorageLevel::Enough, StorageLevel::Low, StorageLevel::Reserved];
 
-    /// The word for it.
+    /// Its name.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -42,18 +42,18 @@ impl fmt::Display for StorageLevel {
     }
 }
 
-/// The free bytes below which something is refused.
+/// The thresholds of free bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StorageLimits {
-    /// Below this, order entry. Zero refuses none.
+    /// Below this, order entry is refused. Zero disables it.
     pub entry_bytes: u64,
-    /// Below this, messages of topics and recordings. Zero refuses none.
+    /// Below this, messages of topics and recordings are refused. Zero disables it.
     pub topics_bytes: u64,
 }
 
 impl StorageLimits {
-    /// The level at these free bytes after it was `before`. A level ends where the free bytes are a
-    /// twentieth above its threshold, so that it does not come and go with every file.
+    /// The level at these free bytes, if it was `before`. A level ends at a twentieth above its
+    /// threshold, so that it does not flap with every file.
     #[must_use]
     pub fn level(&self, before: StorageLevel, free_bytes: u64) -> StorageLevel {
         let is_at = |level: StorageLevel, limit: u64| match before >= level {
@@ -70,19 +70,19 @@ impl StorageLimits {
     }
 }
 
-/// What was found when the disk was looked at.
+/// A measurement of the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageReading {
-    /// Bytes that can still be written.
+    /// The free bytes.
     pub free_bytes: u64,
     /// The length of the file system, if it is known.
     pub total_bytes: Option<u64>,
-    /// What takes how many bytes of it.
+    /// The used bytes by part.
     pub parts: Vec<(&'static str, u64)>,
 }
 
 impl StorageReading {
-    /// What others than the venue take of the file system, if its length is known.
+    /// The bytes used by others than the venue, if the length of the file system is known.
     #[must_use]
     pub fn other_bytes(&self) -> Option<u64> {
         let ours: u64 = self.parts.iter().map(|(_, bytes)| bytes).sum();
@@ -90,7 +90,7 @@ impl StorageReading {
     }
 }
 
-/// What is known of the disk. Asking is one load.
+/// The last measurement of the disk. Reading the level is one load.
 #[derive(Debug, Default)]
 pub struct Storage {
     level: AtomicU8,
@@ -99,7 +99,7 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// How much of the disk was left when it was looked at last.
+    /// The level at the last measurement.
     #[must_use]
     pub fn level(&self) -> StorageLevel {
         match self.level.load(Ordering::Relaxed) {
@@ -109,7 +109,7 @@ impl Storage {
         }
     }
 
-    /// Tells what was found; returns the level before.
+    /// Sets the measurement; returns the level before.
     pub fn tell(&self, level: StorageLevel, reading: StorageReading) -> StorageLevel {
         let before = self.level();
         *self.reading.lock().unwrap_or_else(PoisonError::into_inner) = reading;
@@ -117,13 +117,13 @@ impl Storage {
         before
     }
 
-    /// What was found last.
+    /// The last measurement.
     #[must_use]
     pub fn reading(&self) -> StorageReading {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether an order may be entered; one that may not is counted.
+    /// Whether an order may be entered; refused ones are counted.
     #[must_use]
     pub fn admits_entry(&self) -> bool {
         let is_admitted = self.level() < StorageLevel::Reserved;
@@ -133,7 +133,7 @@ impl Storage {
         is_admitted
     }
 
-    /// Orders and amendments that were refused since the start.
+    /// The number of refused orders and amendments since the start.
     #[must_use]
     pub fn entries_refused(&self) -> u64 {
         self.entries_refused.load(Ordering::Relaxed)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_take_is_what_is_left_over() {
+    fn other_bytes_are_the_remainder() {
         let parts = vec![("journal", 30), ("queue", 20)];
         let reading = StorageReading { free_bytes: 40, total_bytes: Some(100), parts };
         assert_eq!(reading.other_bytes(), Some(10));

@@ -1,17 +1,17 @@
-//! How the writer divides its time between commands and background work.
+//! Divides the writer's time between commands and background work.
 
 use std::time::Duration;
 
-/// The most time, in nanoseconds, that background work can be ahead or behind: what was long ago does
-/// not count for ever.
+/// The largest credit of background work in nanoseconds, in either direction, so that the distant
+/// past has no effect.
 const CREDIT_MAX_NS: i64 = 10_000_000;
 
-/// The account of the writer's time. While commands wait, background work is due when it has had less
-/// than its share of the time since the account was opened.
+/// The account of the writer's time. While commands wait, background work is due if it has had less
+/// than its share since the account was opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeShare {
     percent: i64,
-    /// What background work has earned and not had yet.
+    /// The earned and unused time of background work.
     credit_ns: i64,
 }
 
@@ -20,7 +20,7 @@ impl TimeShare {
         TimeShare { percent: i64::from(percent.clamp(1, 90)), credit_ns: 0 }
     }
 
-    /// There is no work: nothing is saved up for later.
+    /// Without work: nothing is saved for later.
     pub(crate) fn reset(&mut self) {
         self.credit_ns = 0;
     }
@@ -30,7 +30,7 @@ impl TimeShare {
         self.add(ns * self.percent / (100 - self.percent));
     }
 
-    /// Background work had this much time.
+    /// Subtracts the time of background work.
     pub(crate) fn background_took(&mut self, time: Duration) {
         self.add(-i64::try_from(time.as_nanos()).unwrap_or(i64::MAX).min(CREDIT_MAX_NS));
     }
@@ -49,7 +49,7 @@ impl TimeShare {
 mod tests {
     use super::*;
 
-    /// The part of the time that background work gets where steps take so long.
+    /// The share of background work for steps of these durations.
     fn part(percent: u8, commands_ns: u64, work_ns: u64) -> f64 {
         let mut share = TimeShare::new(percent);
         let (mut commands, mut work) = (0, 0);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_holds_nothing_up() {
+    fn a_clock_that_stands_still_blocks_nothing() {
         let mut share = TimeShare::new(20);
         share.commands_took(Duration::ZERO);
         assert!(share.is_due());
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_does_not_count_for_ever() {
+    fn the_credit_is_bounded() {
         let mut share = TimeShare::new(20);
         share.background_took(Duration::MAX);
         share.commands_took(Duration::MAX);

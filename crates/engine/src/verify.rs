@@ -1,4 +1,4 @@
-//! Proving that a data directory says one thing: journal, event log and snapshots agree.
+//! Verifies that journal, event log and snapshots of a data directory agree.
 
 use crate::batch::EVENT_RECORD_BYTES_MAX;
 use crate::events::Chain;
@@ -12,23 +12,23 @@ use rialto_model::{EngineId, Seq};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a verification has found to agree.
+/// The result of a successful verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyReport {
     /// The last sequence of the journal.
     pub last: Seq,
     /// Commands replayed.
     pub commands: u64,
-    /// The last sequence whose events were compared. The event log may end before the journal after
-    /// a crash; the next start completes it.
+    /// The last compared sequence of the event log. After a crash, the event log may end before the
+    /// journal; the next start completes it.
     pub events_last: Seq,
-    /// The snapshots that the replay passed, each with its state.
+    /// The snapshots that were compared, each with its state hash.
     pub snapshots: Vec<(Seq, StateHash)>,
     /// The state after the last command.
     pub state_hash: StateHash,
 }
 
-/// Why a data directory is not in order. Nothing has been changed.
+/// The reason why a data directory is invalid. Nothing has been changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -53,17 +53,17 @@ pub enum VerifyError {
     /// Journal and event log differ.
     #[error(transparent)]
     Events(StartError),
-    /// A snapshot is whole, but not of the state that the journal yields.
+    /// A snapshot is undamaged, but differs from the state that the journal yields.
     #[error(
-        "{} holds the state {got} where the journal yields {expected}",
+        "{} has the state {got}, but the journal yields {expected}",
         file.display()
     )]
     StateDiffers {
         /// The snapshot.
         file: PathBuf,
-        /// The state that the journal yields.
+        /// The state hash that the journal yields.
         expected: StateHash,
-        /// The state that the snapshot holds.
+        /// The state hash of the snapshot.
         got: StateHash,
     },
     /// There is no snapshot to begin with.
@@ -74,13 +74,13 @@ pub enum VerifyError {
     },
 }
 
-/// Reads every byte of a data directory and replays the whole journal: checks all checksums, compares
-/// every recorded event and the chained hash, and the state at every snapshot. `progress` is told the
-/// sequence arrived at and the last one, several times a second. `keys` are those that the directory is
-/// encrypted with, if it is.
+/// Reads every byte of a data directory and replays the whole journal. It checks all checksums, and
+/// compares every recorded event, the chained hash and the state at every snapshot. `progress` is
+/// called several times a second with the present and the last sequence. `keys` are those of an
+/// encrypted directory.
 ///
 /// # Errors
-/// The first thing that is not in order, by file and offset or sequence.
+/// The first error, with file and offset or sequence.
 pub fn verify(
     disk: &Arc<dyn Disk>,
     data_dir: &Path,
@@ -114,7 +114,7 @@ pub fn verify(
         EventCheck::new(&events, &events_dir, Chain::start()).map_err(VerifyError::ReadEvents)?;
     let replay = Replay::new(journal, GROUP_BYTES_MAX.max(EVENT_RECORD_BYTES_MAX));
     let mut passed = Vec::new();
-    // From snapshot to snapshot, so that the state is at hand where one was taken.
+    // From snapshot to snapshot, so that the state can be compared at each.
     let stops = snapshots.iter().copied().filter(|seq| *seq <= last).chain([last]);
     for stop in stops {
         // The event log may end earlier; up to there every byte is compared.
@@ -159,7 +159,7 @@ fn check_snapshot(
     seq: Seq,
     expected: StateHash,
 ) -> Result<StateHash, VerifyError> {
-    // The hash in the file may be that of an older format; the states are hashed alike.
+    // The hash in the file may be of an older format; both states are hashed in the present one.
     let (_, restored) = store.load(seq, 0)?;
     let got = restored.state_hash();
     if got != expected {

@@ -1,4 +1,4 @@
-//! Looks again and again whether the disk hangs, and at the clocks, when nothing else does.
+//! Checks for a hanging disk, and for steps of the clock on an idle venue.
 
 use crate::marks::Phase;
 use crate::signal::Progress;
@@ -6,10 +6,10 @@ use crate::state::EngineState;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it looks: a tenth of what it looks for, but no more often than this.
+/// The shortest interval of checks; usually it is a tenth of the time that counts as hanging.
 const EVERY_MIN: Duration = Duration::from_millis(1);
 
-/// Looks for operations that hang.
+/// Checks for hanging operations.
 pub(crate) struct Watcher {
     state: Arc<EngineState>,
     every: Duration,
@@ -25,7 +25,7 @@ impl Watcher {
             return Progress::Finished;
         }
         self.state.watch_io();
-        // An idle venue notices a step of the wall clock, too.
+        // An idle venue notices a step of the wall clock too.
         self.state.clock.read();
         Progress::Idle(Some(self.every))
     }

@@ -1,4 +1,4 @@
-//! Every submission is answered once, and who waits for the answer is woken.
+//! Every submission is answered once, and waiting callers are woken.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What takes many commands goes on beside others: when the sequencer puts ticks between.
+//! Operations of many commands run in the background: the sequencer interleaves ticks.
 
 #![allow(clippy::unwrap_used)]
 
@@ -29,7 +29,7 @@ fn commands_do_not_wait_for_orders_that_expire() {
         producer.submit(1, command, None).unwrap();
     }
     stepped.step(Step::Sequencer);
-    // All commands, and one tick behind them.
+    // All commands, and one tick after them.
     assert_eq!(engine.marks().applied, Seq(last.0 + 20 + 1));
     stepped.run_until_idle();
     assert_eq!(engine.marks().applied, Seq(last.0 + 20 + 8));

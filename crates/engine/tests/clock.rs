@@ -1,4 +1,4 @@
-//! Stamped time runs on the monotonic clock, and follows the wall clock as far as it may.
+//! Stamped time runs on the monotonic clock, and follows the wall clock within limits.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const SECOND: u64 = Timestamp::SECOND;
 const DAY: u64 = 86_400 * SECOND;
-/// Some day in this century.
+/// A day in this century.
 const TODAY: u64 = 20_000 * DAY;
 
 fn bench(seed: u64) -> Bench {
@@ -49,16 +49,12 @@ fn a_small_step_back_slows_time_and_never_turns_it_back() {
     bench.clock.advance(Duration::from_secs(10));
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 9 * SECOND));
     bench.clock.advance(Duration::from_secs(500));
-    assert_eq!(
-        stamp(&mut producer, &mut stepped),
-        Timestamp(TODAY + 460 * SECOND),
-        "they have met"
-    );
+    assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 460 * SECOND), "they agree");
     assert_eq!(ahead_s(&engine), None);
 }
 
 #[test]
-fn a_great_step_is_told_once_and_not_followed_and_everything_goes_on() {
+fn a_large_clock_step_is_logged_once_and_not_followed() {
     let lines = Lines::watch();
     let hour = 3_600 * SECOND as i64;
     for (seed, step, word) in [(3, hour, "ahead of"), (4, -hour, "behind")] {
@@ -70,11 +66,7 @@ fn a_great_step_is_told_once_and_not_followed_and_everything_goes_on() {
         bench.clock.advance(Duration::from_secs(1));
         let order = until(Timestamp(TODAY + 3 * SECOND), limit(1, Side::Buy, 100, 1));
         let placed = settle(&mut producer, &mut stepped, &[order])[0];
-        assert_eq!(
-            placed.answer.unwrap().time,
-            Timestamp(TODAY + SECOND),
-            "as if nothing had happened"
-        );
+        assert_eq!(placed.answer.unwrap().time, Timestamp(TODAY + SECOND), "without a step");
         bench.clock.advance(Duration::from_secs(2));
         stepped.run_until_idle();
         assert_eq!(engine.released(), placed.answer.unwrap().seq.next(), "what is due is done");
@@ -147,7 +139,7 @@ fn used_venue(seed: u64, closed: bool) -> Bench {
 }
 
 #[test]
-fn a_start_far_from_the_last_time_in_the_journal_must_be_told_to() {
+fn a_start_far_from_the_last_time_in_the_journal_needs_a_setting() {
     let gap_max = EngineConfig::CLOCK_GAP_MAX.as_nanos() as u64;
     for (seed, closed) in [(9, true), (10, false)] {
         for now in [TODAY + gap_max + 1, TODAY - gap_max - 1] {
@@ -175,7 +167,7 @@ fn a_start_far_from_the_last_time_in_the_journal_must_be_told_to() {
 }
 
 #[test]
-fn a_start_behind_the_journal_goes_on_from_there_by_the_monotonic_clock() {
+fn a_start_with_the_clock_behind_the_journal_continues_on_the_monotonic_clock() {
     let bench = used_venue(11, true);
     bench.clock.set(Timestamp(TODAY - DAY));
     let (engine, mut stepped, _) = bench.start();

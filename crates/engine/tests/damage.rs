@@ -1,4 +1,4 @@
-//! Bad days: what is damaged, missing, newer or taken is named, and nothing is invented.
+//! Damaged, missing, newer or foreign files are refused by name.
 
 #![allow(clippy::unwrap_used)]
 
@@ -24,7 +24,7 @@ fn closed_venue(seed: u64) -> (Bench, Seq) {
     (bench, last)
 }
 
-/// The files of a directory of the venue that end so.
+/// The files of a directory of the venue with this suffix.
 fn files(bench: &Bench, dir: &str, suffix: &str) -> Vec<PathBuf> {
     let dir = bench.config.data_dir.join(dir);
     let names = bench.disk.list(&dir).unwrap();
@@ -99,7 +99,7 @@ fn a_newer_snapshot_is_refused_by_name() {
 }
 
 #[test]
-fn a_deleted_event_log_is_made_again_to_the_byte() {
+fn a_deleted_event_log_is_rebuilt_to_the_byte() {
     let (bench, last) = closed_venue(7);
     let all = |engine: &Engine| stage::events(engine, Seq(1), last);
     let (engine, stepped, _) = bench.start();
@@ -174,7 +174,7 @@ fn a_read_only_disk_is_refused_and_left_alone() {
     assert_eq!(bench.start().2.last, last);
 }
 
-/// A closed venue whose event log is that of a venue in which one order was another.
+/// A closed venue with the event log of a venue in which one order differs.
 fn venue_with_foreign_events(seed: u64) -> Bench {
     let mut benches = [Bench::new(seed, Level::Synced), Bench::new(seed, Level::Synced)];
     for (bench, price) in benches.iter_mut().zip([100, 101]) {

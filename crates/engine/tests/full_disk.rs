@@ -1,4 +1,4 @@
-//! A disk that has no room for the next segment: it is said once, and not tried with every group.
+//! A full disk without room for the next segment is logged once, and not retried with every group.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ fn write(producer: &mut Producer, stepped: &mut Stepped) {
 }
 
 #[test]
-fn the_next_segment_is_tried_now_and_then_and_said_once() {
+fn a_failed_segment_is_retried_at_intervals_and_logged_once() {
     let lines = Lines::watch();
     let mut bench = Bench::new(1, Level::Synced);
     bench.config.segment_bytes = 512 << 10;
@@ -34,7 +34,7 @@ fn the_next_segment_is_tried_now_and_then_and_said_once() {
         write(&mut producer, &mut stepped);
         assert!(matches!(engine.health(), Health::Running), "{}", engine.health());
     }
-    // A group is a write of each log; an attempt is several operations more.
+    // A group is one write of each log; an attempt is several operations more.
     let before = bench.disk.operations();
     let groups = engine.stats().groups;
     for _ in 0..10 {

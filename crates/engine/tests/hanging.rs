@@ -1,4 +1,4 @@
-//! A disk that hangs: nothing is released and nothing taken, and after a while it is given up.
+//! While the disk hangs, nothing is released or accepted; after a while the engine fails.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 const FAILED_AFTER: Duration = Duration::from_secs(30);
 
-/// What was seen from outside while the disk hung.
+/// The state of the engine during a hang.
 struct Seen {
     health: Health,
     submit: Result<(), SubmitError>,
     released: Seq,
 }
 
-/// Has the next operation of the disk take this long, at the end of which callers look around.
+/// Makes the next operation of the disk take this long; at its end the state is recorded.
 fn hang(bench: &Bench, engine: &Arc<Engine>, lasting: Duration) -> Arc<Mutex<Option<Seen>>> {
     let seen = Arc::new(Mutex::new(None));
     let (engine, clock, slot) = (Arc::clone(engine), Arc::clone(&bench.clock), Arc::clone(&seen));
@@ -36,7 +36,7 @@ fn hang(bench: &Bench, engine: &Arc<Engine>, lasting: Duration) -> Arc<Mutex<Opt
 }
 
 #[test]
-fn a_disk_that_hangs_stalls_the_engine_until_it_goes_on() {
+fn a_disk_that_hangs_stalls_the_engine_until_it_continues() {
     let lines = Lines::watch();
     for (seed, step) in [(1, Step::Journal), (2, Step::Events)] {
         let bench = Bench::new(seed, Level::Synced);
@@ -74,7 +74,7 @@ fn a_disk_that_hangs_stalls_the_engine_until_it_goes_on() {
 }
 
 #[test]
-fn a_shorter_pause_of_the_disk_is_none_of_anybodys_business() {
+fn a_short_pause_of_the_disk_is_not_reported() {
     let bench = Bench::new(3, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let engine = Arc::new(engine);
@@ -96,7 +96,7 @@ fn nothing_is_taken_from_producers_while_the_disk_hangs() {
     producer.submit(1, &Command::Tick, None).unwrap();
     stepped.step(Step::Sequencer);
     let (stepping, slot) = (Arc::new(Mutex::new(producer)), Arc::new(Mutex::new(None)));
-    // It was submitted before the disk hung, and is not taken before it goes on.
+    // It was submitted before the hang, and is not taken before its end.
     stepping.lock().unwrap().submit(2, &Command::Tick, None).unwrap();
     let (watched, clock, seen) = (Arc::clone(&engine), Arc::clone(&bench.clock), Arc::clone(&slot));
     let (threaded, started) = mpsc::channel();
@@ -109,7 +109,7 @@ fn nothing_is_taken_from_producers_while_the_disk_hangs() {
     stepped.step(Step::Journal);
     started.recv_timeout(LONG).unwrap();
     assert_eq!(slot.lock().unwrap().take(), Some(Seq(1)));
-    // Nobody has looked since: for the sequencer the disk still hangs.
+    // No check since: for the sequencer the disk still hangs.
     stepped.step(Step::Sequencer);
     assert_eq!(engine.marks().applied, Seq(1));
     stepped.step(Step::Watcher);
@@ -152,7 +152,7 @@ fn a_disk_that_hangs_for_too_long_is_given_up() {
 }
 
 #[test]
-fn threads_that_hang_keep_nobody_waiting() {
+fn hanging_threads_block_no_caller() {
     let disk = SimDisk::new(7);
     let config = EngineConfig {
         io_stalled_after: Duration::from_millis(10),
@@ -195,7 +195,7 @@ fn an_engine_that_hangs_can_be_dropped() {
     let (go_on, gate) = mpsc::channel::<()>();
     disk.hang(Path::new("/venue/journal"), 0, move || _ = gate.recv());
     engine.producer().submit(1, &Command::Tick, None).unwrap();
-    // It ends though a thread of it still waits for the disk.
+    // It ends although one of its threads still waits for the disk.
     drop(engine);
     drop(go_on);
 }

@@ -1,4 +1,4 @@
-//! Snapshots, backups and looking back.
+//! Snapshots, backups and past states.
 
 #![allow(clippy::unwrap_used)]
 
@@ -96,7 +96,7 @@ fn a_snapshot_of_a_venue_that_is_never_idle_gets_its_sync() {
 }
 
 #[test]
-fn a_failed_snapshot_is_told_and_the_venue_goes_on() {
+fn a_failed_snapshot_is_reported_and_the_venue_continues() {
     let bench = Bench::new(5, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
@@ -189,7 +189,7 @@ fn the_rules_are_set_behind_a_snapshot_of_everything_before() {
 }
 
 #[test]
-fn a_venue_begun_with_older_rules_goes_on_with_them_until_they_are_set() {
+fn a_venue_keeps_its_older_rules_version_until_another_is_set() {
     let mut bench = Bench::new(12, Level::Synced);
     bench.config.rules_version = 1;
     let rules = |bench: &Bench, seq| {
@@ -203,7 +203,7 @@ fn a_venue_begun_with_older_rules_goes_on_with_them_until_they_are_set() {
         replies.last().unwrap().answer.unwrap().seq
     };
     let first = run(&bench, &setting());
-    // What a new data directory begins with is nothing to one that is there.
+    // The settings of a new data directory do not affect an existing one.
     bench.config.rules_version = *RULES_VERSIONS.end();
     let before = run(&bench, &flow(3));
     assert_eq!((rules(&bench, first), rules(&bench, before)), (1, 1));

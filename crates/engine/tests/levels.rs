@@ -1,4 +1,4 @@
-//! What is released when.
+//! Releases at each durability level.
 
 #![allow(clippy::unwrap_used)]
 
@@ -36,7 +36,7 @@ fn a_buffered_venue_that_is_never_idle_syncs_in_time() {
     let flush_every = bench.config.flush_every.as_nanos() as u64;
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
-    // The journal never finds its inbox empty.
+    // The journal's inbox is never empty.
     let mut write = |at| {
         bench.clock.set(Timestamp(at));
         producer.submit(1, &Command::Tick, None).unwrap();
@@ -62,7 +62,7 @@ fn a_buffered_group_is_not_released_past_what_waits_for_its_flush() {
     stepped.step(Step::Sequencer);
     stepped.step(Step::Journal);
     assert_eq!(engine.marks().written, Seq(1));
-    // The next write takes so long that the first group has waited for its flush too long.
+    // The next write takes so long that the flush of the first group is overdue.
     producer.submit(2, &Command::Tick, None).unwrap();
     stepped.step(Step::Sequencer);
     let engine = Arc::new(engine);
@@ -156,7 +156,7 @@ fn a_failed_write_leaves_outcomes_unknown_and_ends_the_engine() {
 }
 
 #[test]
-fn what_was_submitted_before_the_end_is_finished_and_after_it_refused() {
+fn commands_before_the_shutdown_are_finished_and_later_ones_refused() {
     let bench = Bench::new(6, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
@@ -181,7 +181,7 @@ fn a_flooding_producer_does_not_keep_others_waiting() {
 }
 
 #[test]
-fn time_is_clamped_and_an_order_whose_time_is_over_does_not_trade() {
+fn time_is_clamped_and_an_expired_order_does_not_trade() {
     let bench = Bench::new(8, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
@@ -219,7 +219,7 @@ fn an_idle_venue_ticks_when_something_is_due() {
 }
 
 #[test]
-fn a_producer_beyond_the_bound_is_told_so() {
+fn a_producer_beyond_the_bound_gets_an_error() {
     let bench = Bench::new(10, Level::Memory);
     let (engine, mut stepped, _) = bench.start();
     let mut producers: Vec<_> =

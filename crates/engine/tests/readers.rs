@@ -1,4 +1,4 @@
-//! Reading events while and after they happen.
+//! Reading events during and after a run.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use stage::{Bench, LONG, finish, flow, send, setting, settle};
 use std::sync::{Arc, Mutex};
 
 #[test]
-fn a_slow_reader_goes_on_from_the_event_log_and_catches_up() {
+fn a_slow_reader_continues_from_the_event_log_and_catches_up() {
     let mut bench = Bench::new(1, Level::Synced);
     bench.config.event_ring_blocks = 2;
     let (engine, mut stepped, _) = bench.start();
@@ -57,7 +57,7 @@ fn nothing_is_visible_before_the_level_allows() {
 }
 
 #[test]
-fn whoever_is_told_of_the_event_log_reads_there_what_it_was_told_of() {
+fn the_callback_of_the_event_log_runs_when_its_events_can_be_read() {
     let bench = Bench::new(4, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();

@@ -1,4 +1,4 @@
-//! What a restart finds.
+//! Restarts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ fn order_of(outcome: Outcome) -> OrderId {
 }
 
 #[test]
-fn a_shutdown_loses_nothing_and_ids_go_on() {
+fn a_shutdown_loses_nothing_and_ids_continue() {
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
     for level in Level::ALL {

@@ -1,4 +1,4 @@
-//! Segments of journal, event log and backups say by which rules their commands were decided.
+//! Segments of journal, event log and backups have the rules version of their commands.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use stage::{Bench, LONG, finish, flow, setting, settle};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A venue that began with the oldest rules and went on to the newest behind this sequence.
+/// A venue that began with the oldest rules version and changed to the newest after this sequence.
 fn venue(seed: u64) -> (Bench, Engine, rialto_engine::Stepped, Seq) {
     let mut bench = Bench::new(seed, Level::Synced);
     bench.config.rules_version = *RULES_VERSIONS.start();
@@ -60,7 +60,7 @@ fn a_change_of_the_rules_begins_a_segment_of_both_logs() {
 }
 
 #[test]
-fn an_event_log_made_again_says_it_too() {
+fn a_rebuilt_event_log_has_the_rules_version_too() {
     let (bench, engine, mut stepped, changed) = venue(2);
     let last = engine.marks().applied;
     finish(&engine, &mut stepped);
@@ -91,7 +91,7 @@ fn a_segment_begun_by_a_restart_names_the_rules_in_force() {
 }
 
 #[test]
-fn a_backup_says_it_too() {
+fn a_backup_has_the_rules_version_too() {
     let (bench, engine, stepped, changed) = venue(4);
     drop((engine, stepped));
     bench.disk.kill();

@@ -31,7 +31,7 @@ fn bench(seed: u64, sealing: Sealing, keys: KeyRing) -> Bench {
     bench
 }
 
-/// One life that ends with a snapshot, and the state it comes to.
+/// A run that ends with a snapshot; returns its last sequence and state.
 fn live(bench: &Bench, commands: u64) -> (Seq, StateHash) {
     let (engine, mut stepped, report) = bench.start();
     let mut producer = engine.producer();
@@ -74,7 +74,7 @@ fn sealing_changes_nothing_but_what_is_on_the_disk() {
     assert!(mentions(&plain, "BTC-USD").len() >= 3);
     assert_eq!(mentions(&sealed, "BTC-USD"), Vec::<PathBuf>::new());
 
-    // Restart from the snapshot, go on, and check every byte.
+    // Restart from the snapshot, continue, and check every byte.
     let (last, state) = live(&sealed, 100);
     let dir = &sealed.config.data_dir;
     let report = verify(&sealed.shared_disk(), dir, &sealed.config.keys, |_, _| {}).unwrap();
@@ -83,7 +83,7 @@ fn sealing_changes_nothing_but_what_is_on_the_disk() {
 }
 
 #[test]
-fn without_its_key_a_venue_does_not_start_and_says_which_one_it_wants() {
+fn without_its_key_a_venue_does_not_start_and_names_the_key() {
     let mut bench = bench(2, SEALING, keys(&key(7, "a")));
     live(&bench, 50);
     let before = files(&bench);
@@ -105,7 +105,7 @@ fn without_its_key_a_venue_does_not_start_and_says_which_one_it_wants() {
 fn a_snapshot_without_its_key_is_refused_by_name() {
     let mut bench = bench(3, SEALING, keys(&key(7, "a")));
     live(&bench, 50);
-    // The journal goes on under another key, and only the snapshot still needs the first.
+    // The journal continues with another key, and only the snapshot still needs the first.
     let both = key(7, "a") + &key(8, "b") + "current: 8\n";
     bench.config.keys = keys(&both);
     let (engine, mut stepped, _) = bench.start();

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_account_with_most_is_found_whatever_comes_and_goes() {
+    fn the_account_with_the_most_entries_is_found_after_all_changes() {
         let mut ranks = Ranks::default();
         let mut counts = [0_usize; 20];
         let mut state = 5_u64;
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn among_equals_the_one_that_waits_longest_comes_first() {
+    fn among_equals_the_longest_waiting_one_is_first() {
         let mut ranks = Ranks::default();
         [3, 1, 2].into_iter().for_each(|account| ranks.add(account));
         assert_eq!(ranks.most(), Some(3));

@@ -81,7 +81,7 @@ impl Window {
         if self.buckets.len() == before {
             return false;
         }
-        // Once a minute at most, so adding up anew is cheap and cannot drift.
+        // Once a minute at most, so adding up again is cheap and cannot drift.
         self.high = self.buckets.iter().map(|bucket| bucket.high).max();
         self.low = self.buckets.iter().map(|bucket| bucket.low).min();
         let sum = |part: fn(&Bucket) -> i128| {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_bounded() {
+    fn the_history_is_bounded() {
         let mut window = Window::default();
         for minute in 0..5_000 {
             add(&mut window, minute, 100);

@@ -1,6 +1,6 @@
 //! Private data of an account, what is forgotten, and resuming a stream.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -137,7 +137,7 @@ fn orders_with_names_outlast_those_without() {
 }
 
 #[test]
-fn a_stream_goes_on_where_it_broke_off() {
+fn a_stream_resumes_where_it_was_interrupted() {
     let mut stage = Stage::new();
     let quiet = stage.rest(ALICE, Side::Buy, 50, 10);
     let since = stage.feed.seq();
@@ -157,7 +157,7 @@ fn a_stream_goes_on_where_it_broke_off() {
 }
 
 #[test]
-fn a_stream_cannot_go_on_from_what_is_forgotten_or_not_yet_known() {
+fn a_stream_cannot_resume_from_a_forgotten_or_future_sequence() {
     let config = FeedConfig { ended_orders: 1, ..FeedConfig::default() };
     let mut stage = Stage::with(config, true);
     let since = stage.feed.seq();

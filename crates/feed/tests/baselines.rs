@@ -1,6 +1,6 @@
-//! Beginning with a baseline and going on is the same as folding everything.
+//! Beginning with a baseline and continuing is the same as folding everything.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -105,7 +105,7 @@ fn the_events_after_a_baseline_lead_to_the_same() {
 }
 
 #[test]
-fn nobody_is_told_of_a_baseline_again() {
+fn a_baseline_is_not_published_again() {
     let whole = history();
     let mut begun = Stage::bare(FeedConfig::default());
     begun.feed = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
@@ -138,7 +138,7 @@ fn older_trades_fill_in_history_only() {
 }
 
 #[test]
-fn trades_older_than_a_day_leave_the_ticker_alone() {
+fn trades_older_than_a_day_do_not_change_the_ticker() {
     let mut whole = history();
     let day = 24 * 60 * MINUTE;
     whole.time += day;
@@ -151,7 +151,7 @@ fn trades_older_than_a_day_leave_the_ticker_alone() {
 }
 
 #[test]
-fn history_comes_before_the_first_event() {
+fn history_precedes_the_first_event() {
     let mut stage = history();
     let deal = trade((1, ALICE), (2, BOB), Side::Buy, (100, 10), (20, 0), Amount(0));
     let refused = stage.feed.backfill_trade(Seq(1), Timestamp(SECOND), &deal);
@@ -164,7 +164,7 @@ fn history_comes_before_the_first_event() {
 }
 
 #[test]
-fn what_came_before_a_baseline_is_not_remembered() {
+fn the_history_before_a_baseline_is_empty() {
     let whole = history();
     let baseline = baseline_of(&whole.feed);
     let begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();

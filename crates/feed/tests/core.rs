@@ -1,5 +1,5 @@
 //! The feed against the core: what it folds from the events is what the core itself holds.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod venue;
 

@@ -1,6 +1,6 @@
 //! Market data: deltas, best prices, trades and tickers.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -43,7 +43,7 @@ fn depth_is_cut_where_asked() {
 }
 
 #[test]
-fn best_prices_are_told_when_they_change() {
+fn best_prices_are_published_when_they_change() {
     let mut stage = Stage::new();
     let told = stage.step(&[accepted(80, ALICE, Side::Buy, 100, 50, true)]);
     assert_eq!(told.bests[0].bid.map(|level| level.price), Some(Price(100)));
@@ -95,7 +95,7 @@ fn the_window_slides_as_time_passes_without_trades() {
 }
 
 #[test]
-fn a_halt_is_told_and_shown() {
+fn a_halt_is_published_and_visible() {
     let mut stage = Stage::new();
     let state = InstrumentState::Halted;
     let told = stage.step(&[Event::InstrumentStateSet { instrument: MARKET, state }]);
@@ -105,7 +105,7 @@ fn a_halt_is_told_and_shown() {
 }
 
 #[test]
-fn new_rules_are_told_and_shown() {
+fn new_rules_are_published_and_visible() {
     let mut stage = Stage::new();
     let rules = TradingRules { tick: Price(5), ..spec(true).rules };
     let told = stage.step(&[Event::RulesSet { instrument: MARKET, rules }]);

@@ -1,6 +1,6 @@
 //! The life of an order: its view, its place on the book and what it moves.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -63,7 +63,7 @@ fn a_trade_moves_both_currencies_the_fees_and_the_reserves() {
 }
 
 #[test]
-fn what_is_left_of_an_incoming_order_rests_behind_the_queue() {
+fn the_remainder_of_an_incoming_order_rests_at_the_end_of_the_queue() {
     let mut stage = Stage::new();
     let ask = stage.rest(ALICE, Side::Sell, 100, 30);
     stage.rest(ALICE, Side::Buy, 99, 5);
@@ -168,7 +168,7 @@ fn an_amended_order_loses_its_place() {
 }
 
 #[test]
-fn an_order_sized_in_quote_ends_only_when_that_is_said() {
+fn an_order_sized_in_quote_ends_only_with_its_event() {
     let mut stage = Stage::new();
     let ask = stage.rest(ALICE, Side::Sell, 100, 30);
     let mut terms = terms(BOB, Side::Buy, 100, 1);
@@ -240,7 +240,7 @@ fn without_risk_nothing_moves_but_volume_is_known() {
 }
 
 #[test]
-fn an_expired_order_says_so() {
+fn an_expired_order_has_its_own_error() {
     let mut stage = Stage::new();
     let order = stage.rest(ALICE, Side::Buy, 100, 50);
     let released = reserve(Side::Buy, 100, 50);
@@ -249,7 +249,7 @@ fn an_expired_order_says_so() {
 }
 
 #[test]
-fn each_order_and_balance_is_told_once_a_command() {
+fn each_order_and_balance_is_published_once_per_command() {
     let mut stage = Stage::new();
     let asks = [100, 101, 102].map(|price| stage.rest(ALICE, Side::Sell, price, 10));
     let mut events = vec![accepted(90, BOB, Side::Buy, 102, 30, false)];
@@ -299,7 +299,7 @@ fn a_client_order_id_finds_the_last_order_of_that_name() {
 }
 
 #[test]
-fn several_commands_may_be_told_as_one() {
+fn several_commands_may_be_published_together() {
     let mut stage = Stage::new();
     let before = stage.feed.seq();
     let mut told = Updates::default();

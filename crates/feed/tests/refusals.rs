@@ -1,6 +1,6 @@
 //! Streams that were cut, reordered or damaged on their way are noticed.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,6 +1,6 @@
 //! Withdrawals that are held, as their events tell of them.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -29,7 +29,7 @@ fn balance(feed: &Feed, account: AccountId) -> (i128, i128, i128) {
 }
 
 #[test]
-fn what_is_held_is_listed_and_counts_as_reserved() {
+fn a_held_withdrawal_is_listed_and_reserved() {
     let mut stage = Stage::new();
     let (available, ..) = balance(&stage.feed, ALICE);
     stage.step(&[held(ALICE)]);
@@ -42,7 +42,7 @@ fn what_is_held_is_listed_and_counts_as_reserved() {
 }
 
 #[test]
-fn what_is_settled_goes_out() {
+fn a_settled_withdrawal_leaves_the_account() {
     let mut stage = Stage::new();
     let (available, ..) = balance(&stage.feed, ALICE);
     let (outside, ..) = balance(&stage.feed, AccountId::TRANSIT);
@@ -55,7 +55,7 @@ fn what_is_settled_goes_out() {
 }
 
 #[test]
-fn what_is_released_comes_back() {
+fn a_released_withdrawal_becomes_available() {
     let mut stage = Stage::new();
     let before = balance(&stage.feed, ALICE);
     stage.step(&[held(ALICE)]);

@@ -289,7 +289,7 @@ pub enum FlowsError {
         /// The difference.
         what: String,
     },
-    /// No run of this id is under way.
+    /// No run of this id is in progress.
     #[error("run {0} is not running in this process")]
     NotRunning(FlowId),
     /// The state of the run does not allow this.

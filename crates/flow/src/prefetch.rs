@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_stays_as_it_is() {
+    fn prefetched_memory_does_not_change() {
         let value = [7_u8; 1_000];
         prefetch(&value);
         prefetch(&value[..0]);

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// It goes into [`Options::observer`](crate::Options::observer). A run whose process ends before it
 /// does is abandoned in this record, and begins another where it is resumed; its steps are then not
-/// recorded again. At most half of the recorder's records are of runs under way: a run that would
+/// recorded again. At most half of the recorder's records are of runs in progress: a run that would
 /// be one more takes the place of the one that began first, which is abandoned.
 #[derive(Debug)]
 pub struct RecordRuns<C: Clock + 'static = TickClock> {
@@ -122,7 +122,7 @@ impl<C: Clock + 'static> UnderWay<C> {
         }
     }
 
-    /// The step of this name that began last is not under way any more.
+    /// The step of this name that began last is not in progress any more.
     fn close(&mut self, name: &str) -> Option<StepId> {
         let at = self.open.iter().rposition(|(open, _)| *open == name)?;
         Some(self.open.remove(at).1)

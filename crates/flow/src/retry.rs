@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How often, and after which pauses, a retryable failure is retried.
 ///
-/// Attempts are counted in memory: after a restart the count begins anew.
+/// Attempts are counted in memory: after a restart the count begins again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     attempts_max: u32,

@@ -2,7 +2,7 @@
 //!
 //! A store is put between flows and their real one that loses or changes a single thing. What is
 //! checked is the same with the break and without it, so that a check that notices nothing fails.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

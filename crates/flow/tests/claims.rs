@@ -1,5 +1,5 @@
 //! Claims: no run is executed by two workers at once, and a stale worker writes nothing.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -43,7 +43,7 @@ fn waiting(store: &Arc<dyn Store>, world: &World, clock: &ManualClock) -> Flows 
 }
 
 #[test]
-fn a_run_whose_worker_gives_no_sign_of_life_is_taken_over_and_the_stale_worker_is_stopped() {
+fn a_run_of_a_silent_worker_is_taken_over_and_the_stale_worker_is_stopped() {
     let (store, world, clock) = (memory(), World::default(), clock());
     let stale = waiting(&store, &world, &clock);
     let run = stale.start::<Waiting>(id("a"), ()).unwrap();
@@ -115,7 +115,7 @@ impl Flow for Alone {
     }
 }
 
-/// Runtimes come and go on four threads; each leaves its runs to the others where they stand.
+/// Runtimes start and end on four threads; each leaves its runs to the others.
 #[test]
 fn workers_that_come_and_go_never_run_one_flow_at_once() {
     const RUNS: u64 = 200;

@@ -1,5 +1,5 @@
 //! A flow comes to the same end, with the same effects, wherever the process or the power ends.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

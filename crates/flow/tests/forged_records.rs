@@ -1,5 +1,5 @@
 //! Logs of flows that are sound as logs and hold records that no store would write.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -173,7 +173,7 @@ fn use_it(disk: &SimDisk) -> Result<(), StoreError> {
 }
 
 #[test]
-fn what_was_written_is_taken_up() {
+fn valid_records_are_accepted() {
     let disk = written(&SOUND);
     use_it(&disk).unwrap();
     let store = try_on_disk(&disk, Level::Synced, 5).unwrap();

@@ -1,5 +1,5 @@
 //! What operators can do: list runs, look at them, and help those that stand still.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -67,7 +67,7 @@ fn no_goods() -> FlowError {
 }
 
 #[test]
-fn a_stuck_run_goes_on_undoing_when_it_is_retried_even_after_a_restart() {
+fn a_stuck_run_continues_undoing_when_it_is_retried_even_after_a_restart() {
     let (bank, disk) = (Bank::closed(), SimDisk::new(1));
     {
         let flows = bank.flows(on_disk(&disk, Level::Synced, 1));
@@ -145,7 +145,7 @@ impl Flow for Fragile {
 }
 
 #[test]
-fn a_run_that_panicked_stands_still_and_goes_on_where_it_stood() {
+fn a_run_that_panicked_is_stopped_and_continues_at_the_same_step() {
     let (world, is_mended) = (World::default(), Arc::new(AtomicBool::new(false)));
     let disk = SimDisk::new(1);
     let fragile = Fragile { world: world.clone(), is_mended: is_mended.clone() };

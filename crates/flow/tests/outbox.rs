@@ -1,5 +1,5 @@
 //! The outbox: deliveries, retries, dead letters and claims.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -81,7 +81,7 @@ fn a_failed_attempt_is_repeated_after_a_pause() {
 }
 
 #[test]
-fn a_message_is_given_up_after_the_last_attempt_and_others_go_on() {
+fn a_message_is_dead_after_the_last_attempt_and_others_continue() {
     let (postman, clock) = (Postman::default(), clock());
     let outbox = open(&store(), &postman, &clock);
     postman.answer("bad", Answer::Fail);
@@ -215,7 +215,7 @@ fn lanes_of_one_name_to_different_addresses_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn a_dead_letter_lets_its_ordering_key_go_on_and_comes_back_before_what_waits() {
+fn a_dead_letter_unblocks_its_ordering_key_and_returns_before_waiting_messages() {
     let (postman, clock) = (Postman::default(), clock());
     let outbox = open(&store(), &postman, &clock);
     postman.answer("a1", Answer::Refuse);
@@ -319,7 +319,7 @@ fn a_drain_that_takes_too_long_is_cut_short_and_loses_nothing() {
 }
 
 #[test]
-fn a_full_outbox_says_so() {
+fn a_full_outbox_is_an_error() {
     let limits = StoreLimits { messages_max: 2, ..StoreLimits::default() };
     let store = Arc::new(MemoryStore::new(limits));
     store.post(vec![message("a"), message("b")]).unwrap();

@@ -1,5 +1,5 @@
 //! The outbox and the inbox when the power goes: nothing is lost, and nothing has its effect twice.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -207,7 +207,7 @@ fn append_unconfirmed(store: &LogStore, clock: &ManualClock) {
 }
 
 #[test]
-fn a_message_is_handed_out_only_when_its_step_cannot_be_lost() {
+fn a_message_is_delivered_only_when_its_step_is_durable() {
     for seed in 0..20 {
         let (disk, clock) = (SimDisk::new(seed), clock());
         let store = on_disk(&disk, Level::Synced, 1);
@@ -223,7 +223,7 @@ fn a_message_is_handed_out_only_when_its_step_cannot_be_lost() {
 }
 
 #[test]
-fn what_was_accepted_is_known_after_a_crash() {
+fn accepted_messages_are_known_after_a_crash() {
     for seed in 0..20 {
         let disk = SimDisk::new(seed);
         let store = on_disk(&disk, Level::Synced, 1);
@@ -238,7 +238,7 @@ fn what_was_accepted_is_known_after_a_crash() {
     }
 }
 
-/// A store that is written anew after each 2 MiB.
+/// A store that is rewritten after each 2 MiB.
 fn often_written_anew(disk: &SimDisk, life: u8) -> Arc<LogStore> {
     let options = LogOptions {
         segment_bytes: 2 << 20,
@@ -251,7 +251,7 @@ fn often_written_anew(disk: &SimDisk, life: u8) -> Arc<LogStore> {
 }
 
 #[test]
-fn what_became_of_messages_survives_a_restart_and_a_checkpoint() {
+fn the_state_of_messages_survives_a_restart_and_a_checkpoint() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let lease = Duration::from_secs(1);
     let keys = ["gone", "later", "dead", "requeued", "discarded"];
@@ -274,7 +274,7 @@ fn what_became_of_messages_survives_a_restart_and_a_checkpoint() {
         assert_eq!(store.discard(claimed[4].number), Ok(true));
         let inbox = Inbox::new(store.clone()).clock(Arc::new(clock.clone()));
         inbox.accept(SENDER, "known", Vec::new()).unwrap();
-        // Enough to make the log worth writing anew, several times over.
+        // Enough to make the log worth writing again, several times over.
         for n in 0..40 {
             inbox
                 .accept(

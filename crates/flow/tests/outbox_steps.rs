@@ -1,5 +1,5 @@
 //! Messages of steps: stored with their end, within limits.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

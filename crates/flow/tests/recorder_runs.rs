@@ -1,5 +1,5 @@
 //! Runs of flows are recorded: their steps, failures, what was undone, and their end.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

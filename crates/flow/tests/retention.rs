@@ -1,5 +1,5 @@
 //! Retention of a store, and the length of its log.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -91,7 +91,7 @@ fn check(flows: &Flows, until: u64) {
 }
 
 #[test]
-fn the_log_is_written_anew_and_what_waits_is_kept() {
+fn the_log_is_rewritten_and_waiting_messages_are_kept() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let flows = open(&disk, 1, &clock).unwrap();
     work(&flows, 0..1_500).unwrap();
@@ -106,7 +106,7 @@ fn the_log_is_written_anew_and_what_waits_is_kept() {
 }
 
 #[test]
-fn a_power_failure_while_the_log_is_written_anew_loses_nothing() {
+fn a_power_failure_during_the_rewrite_of_the_log_loses_nothing() {
     let (disk, clock) = (SimDisk::new(1), clock());
     work(&open(&disk, 1, &clock).unwrap(), 0..1_000).unwrap();
     let writes = disk.operations();
@@ -167,7 +167,7 @@ fn a_power_failure_at_no_moment_around_the_end_of_a_segment_loses_what_waits() {
 }
 
 #[test]
-fn what_ended_long_ago_is_forgotten_and_can_be_started_anew() {
+fn old_ended_runs_are_removed_and_can_start_again() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let flows = open(&disk, 1, &clock).unwrap();
     assert_eq!(flows.start::<Echo>(id("a"), (text(1), false)).unwrap().wait(), Ok(text(1)));

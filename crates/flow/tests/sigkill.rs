@@ -1,5 +1,5 @@
 //! A process that runs flows on a real directory and is killed, again and again, without warning.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{Level, LogOptions, LogStore, RunFilter, Store};

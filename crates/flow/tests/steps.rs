@@ -1,5 +1,5 @@
 //! Steps: what they return, when they are executed, and what a failure undoes.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -9,7 +9,7 @@ use rialto_flow::{FlowError, RunError};
 use support::{Saga, World, clock, id, memory, on_disk, saga};
 
 #[test]
-fn a_flow_returns_what_its_steps_came_to() {
+fn a_flow_returns_the_results_of_its_steps() {
     let world = World::default();
     let flows = saga(memory(), &world, &clock());
     let run = flows.start::<Saga>(id("a"), (20, false)).unwrap();

@@ -1,5 +1,5 @@
-//! A run goes on with the version that began it, or stands still and says why.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! A run continues with the version that began it, or stands still and says why.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
@@ -49,7 +49,7 @@ fn begun() -> (World, SimDisk) {
 }
 
 #[test]
-fn a_run_of_another_version_stands_still_until_its_own_is_back() {
+fn a_run_of_another_version_is_stopped_until_its_version_is_back() {
     let (world, disk) = begun();
     {
         let flows = shop::<2, false>(&world, &disk, 2);
@@ -91,7 +91,7 @@ fn code_that_changed_without_a_new_version_is_not_let_loose_on_a_run() {
 }
 
 #[test]
-fn a_run_whose_flow_is_missing_stands_still() {
+fn a_run_without_its_flow_is_stopped() {
     let (_, disk) = begun();
     let store = on_disk(&disk, Level::Synced, 2);
     let flows = Flows::builder(store).options(manual(&clock())).open().unwrap();

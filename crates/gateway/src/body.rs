@@ -1,4 +1,4 @@
-//! A request's body as it arrives, and what becomes of one that nobody reads to its end.
+//! The body of a request as it arrives, and the handling of refused bodies.
 
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -9,11 +9,11 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// How long what is left of a body that was refused is taken and thrown away.
+/// How long the rest of a refused body is read and discarded.
 const DISCARD_MAX: Duration = Duration::from_secs(1);
 
-/// Whether the body of the request that a connection is serving has not come to its end. Another
-/// request on the connection could only begin behind it, so that the answer closes the connection.
+/// Whether the body of the current request is not at its end. The next request on the connection
+/// would begin after it, so that the answer closes the connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unread(Arc<AtomicBool>);
 
@@ -23,9 +23,9 @@ impl Unread {
     }
 }
 
-/// A body as it arrives.
+/// A body that is being received.
 pub(crate) struct Arriving {
-    /// Nothing once it has been let go of.
+    /// `None` once it was released.
     body: Option<Incoming>,
     unread: Unread,
 }
@@ -68,16 +68,16 @@ impl Body for Arriving {
 }
 
 impl Drop for Arriving {
-    /// A client that is still sending would find its connection reset, and with it lose the answer
-    /// that says why. So what it sends is thrown away for a moment.
+    /// Closing at once would reset the connection of a client that is still sending, and lose the
+    /// answer. So its data is discarded for a moment.
     fn drop(&mut self) {
         let mut now = Context::from_waker(Waker::noop());
-        // Mostly the rest is there already, and the connection can go on.
+        // Mostly the rest has arrived already, and the connection can stay open.
         while self.unread.is_set()
             && let Poll::Ready(Some(Ok(_))) = Pin::new(&mut *self).poll_frame(&mut now)
         {}
         let Some(mut body) = self.body.take().filter(|_| self.unread.is_set()) else { return };
-        // Without a runtime, the connection is gone as well.
+        // Without a runtime, the connection has ended too.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
             let discard = async { while let Some(Ok(_)) = body.frame().await {} };

@@ -1,4 +1,4 @@
-//! A request that has been read whole and whose sender is known.
+//! Authenticated requests with their bodies.
 
 use crate::auth::{Caller, HEADER_DURABILITY, Standing};
 use crate::connections::Open;
@@ -27,21 +27,21 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Names the trace that a request belongs to: W3C Recommendation "Trace Context", section 3.2.
+/// The header with the trace of a request: W3C Recommendation "Trace Context", section 3.2.
 static HEADER_TRACE: HeaderName = HeaderName::from_static("traceparent");
 static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
 
-/// Where a request comes from and what it is called, put on each by the server.
+/// Origin and ids of a request, added by the server.
 #[derive(Clone)]
 pub(crate) struct Arrival {
-    /// The address of its sender as limits count it: the /64 of an IPv6 address, and the client's
-    /// behind a trusted proxy.
+    /// The sender's address for limits: the /64 of an IPv6 address, and the client's behind a
+    /// trusted proxy.
     pub(crate) peer: IpAddr,
-    /// The trace that it belongs to.
+    /// The trace of the request.
     pub(crate) trace: TraceContext,
-    /// None if the clock was so far off that there was no id to be had.
+    /// `None` if the clock was too far off to make an id.
     pub(crate) request_id: Option<Id>,
-    /// The connection that it came on.
+    /// The connection.
     pub(crate) connection: Arc<Open>,
 }
 
@@ -56,18 +56,18 @@ pub(crate) fn peer(head: &Parts) -> IpAddr {
     Arrival::of(&head.extensions).peer
 }
 
-/// The trace that a request belongs to: the one that it names, or one of its own. A name that is
-/// malformed counts as none, as the standard has it.
+/// The trace of a request: the one in its header, or a new one. A malformed header is ignored, as
+/// the standard says.
 pub(crate) fn trace(headers: &HeaderMap, own: &impl Randomness) -> TraceContext {
     let parent = headers.get(&HEADER_TRACE).and_then(|value| value.to_str().ok());
     parent.and_then(TraceContext::parse).unwrap_or_else(|| {
-        // Of two numbers, one is enough to be different from zero.
+        // One of the two numbers is made non-zero.
         let trace_id = (u128::from(own.next().max(1)) << 64) | u128::from(own.next());
         TraceContext { trace_id, span_id: 0, flags: 1 }
     })
 }
 
-/// What goes along with a request on the bus that whoever has this grant makes.
+/// The context of a request with this grant on the bus.
 pub(crate) fn context<'a>(head: &'a Parts, grant: &'a Grant) -> Context<'a> {
     let mut cx = Context::new().with_principal(grant);
     let arrival = Arrival::of(&head.extensions);
@@ -76,15 +76,15 @@ pub(crate) fn context<'a>(head: &'a Parts, grant: &'a Grant) -> Context<'a> {
     Notes::follow(&head.extensions, cx)
 }
 
-/// A request that anybody may make.
+/// A request that needs no authentication.
 pub(crate) struct Visit {
     pub(crate) head: Parts,
-    /// Who makes it, if it is signed.
+    /// The caller, if the request is signed.
     pub(crate) caller: Option<Caller>,
 }
 
 impl Visit {
-    /// Lets a request pass if its caller has an allowance.
+    /// Admits a request if its caller has an allowance.
     pub(crate) fn admit(gate: &Gate, request: Request) -> Result<Visit, ApiError> {
         let (head, _) = request.into_parts();
         let arrival = Arrival::of(&head.extensions);
@@ -96,7 +96,7 @@ impl Visit {
         Ok(Visit { head, caller })
     }
 
-    /// What goes along with it on the bus.
+    /// The context of the request on the bus.
     pub(crate) fn cx(&self) -> Context<'_> {
         context(&self.head, Grant::nobody())
     }
@@ -105,30 +105,29 @@ impl Visit {
         json::read_query(self.head.uri.query().unwrap_or_default())
     }
 
-    /// What stands in the path behind `prefix`.
+    /// The part of the path after `prefix`.
     pub(crate) fn name_after(&self, prefix: &str) -> Result<Cow<'_, str>, ApiError> {
         name_after(&self.head, prefix)
     }
 }
 
-/// A request from a known caller, read whole.
+/// A request of an authenticated caller with its body.
 pub(crate) struct Call {
     pub(crate) caller: Caller,
     pub(crate) head: Parts,
     body: Bytes,
-    /// The memory of the body is counted until the request has been answered.
+    /// Holds the memory of the body until the request is answered.
     _held: Option<Held>,
 }
 
 impl Call {
-    /// Reads a request and checks who sent it.
+    /// Reads and authenticates a request.
     pub(crate) async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
         Call::read_if(gate, request, gate.config.body_bytes_max, |_, _| Ok(())).await
     }
 
-    /// As [`Call::read`], for a route with bodies of up to `bytes_max`. Whether a caller `may` make
-    /// the request is asked as soon as it is known who that is: before the body is read if the head
-    /// proves it.
+    /// The same for a route with bodies of up to `bytes_max`. `may` is called as soon as the caller
+    /// is known: before the body is read, if the head suffices.
     pub(crate) async fn read_if(
         gate: &Gate,
         request: Request,
@@ -147,7 +146,7 @@ impl Call {
         let owner = gate.gatekeeper.owner(&standing, peer);
         let was_proved = matches!(standing, Standing::Proved(..));
         let (body, mut held, has_waited) = match read_body(gate, body, bytes_max, owner).await {
-            // Nobody is proved who could have paid for it.
+            // No caller was authenticated whom the body could be charged to.
             Err(error) if !was_proved => {
                 gate.gatekeeper.charge_address(peer)?;
                 return Err(error);
@@ -156,7 +155,7 @@ impl Call {
         };
         Notes::body(&head.extensions, body.len());
         let caller = gate.gatekeeper.check_body(&head, standing, &body, peer)?;
-        // A body that was waited for may come after the end of the key that its head was signed with.
+        // The key may have ended while the body was read.
         if has_waited && !gate.gatekeeper.is_still_valid(&caller) {
             return Err(ApiError::key_not_valid());
         }
@@ -174,22 +173,22 @@ impl Call {
         Ok(Call { caller, head, body, _held: held })
     }
 
-    /// As [`Call::read`], for a route without a body.
+    /// The same for a route without a body.
     pub(crate) async fn read_bare(gate: &Gate, request: Request) -> Result<Call, ApiError> {
         let call = Call::read(gate, request).await?;
         if call.body.is_empty() {
             return Ok(call);
         }
-        let message = "This takes no body; parameters stand in the query.";
+        let message = "This request has no body; its parameters are in the query.";
         Err(ApiError::new(StatusCode::BAD_REQUEST, "unexpected_body", message).of("body"))
     }
 
-    /// What goes along with it on the bus.
+    /// The context of the request on the bus.
     pub(crate) fn cx(&self) -> Context<'_> {
         context(&self.head, self.caller.grant())
     }
 
-    /// What a request that waits comes to, unless its caller may no longer go on meanwhile.
+    /// Waits for the result of a request, unless its caller's key ends meanwhile.
     pub(crate) async fn while_valid<T>(
         &self,
         gate: &Gate,
@@ -203,34 +202,34 @@ impl Call {
         waited.map_or_else(|| Err(ApiError::key_not_valid()), |waited| Ok(waited?))
     }
 
-    /// What goes along with it on the bus of the queues.
+    /// The context of the request on the queue's bus.
     pub(crate) fn queue_cx(&self) -> Context<'_> {
         self.cx().with_principal(self.caller.queue_principal())
     }
 
-    /// Whether the body says that it is of this media type.
+    /// Whether the content type is this media type.
     pub(crate) fn is_of(&self, kind: &[u8]) -> bool {
-        let told = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
-        let told = told.split(|byte| *byte == b';').next().unwrap_or_default();
-        told.trim_ascii().eq_ignore_ascii_case(kind)
+        let named = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
+        let named = named.split(|byte| *byte == b';').next().unwrap_or_default();
+        named.trim_ascii().eq_ignore_ascii_case(kind)
     }
 
-    /// The body as it came.
+    /// The body.
     pub(crate) fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Whether the caller asks for an answer of this media type, in so many words.
+    /// Whether the `Accept` header names this media type.
     pub(crate) fn accepts(&self, kind: &str) -> bool {
         let kinds = self.head.headers.get_all(header::ACCEPT).iter();
         let mut kinds = kinds.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-        kinds.any(|told| {
-            let told = told.split(|byte| *byte == b';').next().unwrap_or_default();
-            told.trim_ascii().eq_ignore_ascii_case(kind.as_bytes())
+        kinds.any(|named| {
+            let named = named.split(|byte| *byte == b';').next().unwrap_or_default();
+            named.trim_ascii().eq_ignore_ascii_case(kind.as_bytes())
         })
     }
 
-    /// The body as a JSON array, or as JSON objects in lines if it says that it is that.
+    /// The body as a JSON array, or as JSON objects in lines, by its content type.
     pub(crate) fn json_rows<T, const MAX: usize>(&self) -> Result<Vec<T>, ApiError>
     where
         T: for<'de> Deserialize<'de> + JsonSchema,
@@ -266,7 +265,7 @@ impl Call {
         json::read_query(self.head.uri.query().unwrap_or_default())
     }
 
-    /// The level asked for in the body or, failing that, in the header.
+    /// The level in the body or, by default, in the header.
     pub(crate) fn level(
         &self,
         gate: &Gate,
@@ -282,14 +281,14 @@ impl Call {
         asked.map(|text| gate.level(text)).transpose()
     }
 
-    /// What stands in the path behind `prefix`.
+    /// The part of the path after `prefix`.
     pub(crate) fn name_after(&self, prefix: &str) -> Result<Cow<'_, str>, ApiError> {
         name_after(&self.head, prefix)
     }
 }
 
-/// It is known who made the request: its connection is counted for the key, and its answer says what
-/// is left of the key's allowance.
+/// After authentication: counts the connection for the key, and notes the key's remaining allowance
+/// for the answer.
 fn proved(gate: &Gate, head: &Parts, caller: &Caller) -> Result<(), ApiError> {
     let connection = &Arrival::of(&head.extensions).connection;
     connection.signed_by(caller.id())?;
@@ -297,20 +296,19 @@ fn proved(gate: &Gate, head: &Parts, caller: &Caller) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What stands in the path behind `prefix`, without percent-encoding.
+/// The part of the path after `prefix`, percent-decoded.
 fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiError> {
     unescape(head.uri.path().strip_prefix(prefix).unwrap_or_default())
 }
 
-/// Reads percent-encoding.
+/// Decodes percent-encoding.
 pub(crate) fn unescape(text: &str) -> Result<Cow<'_, str>, ApiError> {
     percent_encoding::percent_decode_str(text)
         .decode_utf8()
-        .map_err(|_| ApiError::invalid("path", "The path is not text in percent-encoding."))
+        .map_err(|_| ApiError::invalid("path", "The path is not valid percent-encoded UTF-8."))
 }
 
-/// Reads a body as far as its limit and no longer than it may take, with the memory that it takes;
-/// also says whether it had to be waited for.
+/// Reads a body within its limits of length, time and memory; also returns whether it had to wait.
 async fn read_body(
     gate: &Gate,
     body: Body,
@@ -323,20 +321,20 @@ async fn read_body(
     if body.is_end_stream() {
         return Ok((Bytes::new(), None, false));
     }
-    // All that it announces, so that a body for which there is no room is refused before it comes.
+    // The announced length, so that a body without room is refused before it is sent.
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(max).min(max);
     let mut held = gate.bodies.take(owner, announced).map_err(no_room)?;
     let mut has_waited = false;
     let read = {
         let mut reading = pin!(collect(body, max, &mut held));
-        // Mostly the body is there already; then no timer is needed.
+        // Mostly the body has arrived, and no timer is needed.
         match poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await {
             Poll::Ready(read) => read,
             Poll::Pending => {
                 has_waited = true;
                 let reading = tokio::time::timeout(gate.config.body_timeout, reading);
                 reading.await.unwrap_or_else(|_| {
-                    let message = "The body did not come in time.";
+                    let message = "The body did not arrive in time.";
                     Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message))
                 })
             }
@@ -351,7 +349,7 @@ async fn collect(mut body: Body, max: usize, held: &mut Held) -> Result<Bytes, A
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| {
-            let message = "The body broke off or is not well-formed.";
+            let message = "The body is incomplete or malformed.";
             ApiError::new(StatusCode::BAD_REQUEST, "malformed_body", message)
         })?;
         let Ok(data) = frame.into_data() else { continue };
@@ -360,12 +358,12 @@ async fn collect(mut body: Body, max: usize, held: &mut Held) -> Result<Bytes, A
             return Err(too_large(max));
         }
         held.grow_to(bytes).map_err(no_room)?;
-        // One frame, as is usual, is taken as it is.
+        // A single frame, the usual case, is not copied.
         if first.is_empty() && all.is_empty() {
             first = data;
         } else {
             if all.is_empty() {
-                // So that it need not grow with every frame.
+                // Reserved at once, so that it does not grow with every frame.
                 all.reserve_exact(announced);
                 all.extend_from_slice(&std::mem::take(&mut first));
             }
@@ -380,7 +378,7 @@ fn too_large(max: usize) -> ApiError {
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).of("body")
 }
 
-/// There is no memory for a body.
+/// The error of a body without memory.
 fn no_room(reason: NoRoom) -> ApiError {
     match reason {
         NoRoom::OfAll => ApiError::busy(),

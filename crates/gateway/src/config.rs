@@ -1,4 +1,4 @@
-//! The settings of a gateway: every limit that it states and enforces.
+//! The settings of a gateway.
 
 use crate::connections::TURNED_AWAY_MAX;
 use crate::{Network, QueueLimits, StreamConfig};
@@ -9,111 +9,110 @@ use std::time::Duration;
 /// The settings of a gateway. [`Default`] listens on 127.0.0.1:8080.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayConfig {
-    /// Where to listen. Port 0 lets the system choose; see
+    /// The address to listen on. Port 0 lets the system choose; see
     /// [`Gateway::local_addr`](crate::Gateway::local_addr).
     pub listen: SocketAddr,
-    /// Whether an address other than the loopback is allowed. There is no TLS yet: what is said
-    /// can then be read, though not altered or repeated, by whoever sits on the way.
+    /// Whether an address other than the loopback is allowed. The gateway has no TLS: traffic can
+    /// be read on the way, though signed requests cannot be altered or replayed.
     pub allow_remote: bool,
-    /// Where probes and operators are answered, whatever happens on the address above: health,
-    /// metrics, and everything under `/v1/admin`. It has a thread and connections of its own.
+    /// A second address for probes and operators: health, metrics, and everything under
+    /// `/v1/admin`. It has its own thread and connections.
     pub operations_listen: Option<SocketAddr>,
-    /// Connections at a time on that address.
+    /// The most connections to that address.
     pub operations_connections_max: usize,
-    /// Threads that orders are entered and cancelled on, and that operators are answered on.
+    /// The number of threads for orders and for operators.
     pub worker_threads: usize,
-    /// Threads of everything else: streams, queues and queries.
+    /// The number of threads for all other requests: streams, queues and queries.
     pub shared_threads: usize,
-    /// By how much the priority of those is lower, on Linux: 0 (not at all) to 19. Whoever starts the
-    /// live feed sets the same there ([`rialto_desk::LiveConfig::nice`]).
+    /// By how much the priority of those threads is lowered, on Linux: 0 to 19. Use the same value
+    /// for the live feed ([`rialto_desk::LiveConfig::nice`]).
     pub shared_nice: u8,
-    /// Ways into the engine; each has its own bound on commands in flight.
+    /// Connections to the engine; each has its own bound on commands in flight.
     pub lanes: usize,
-    /// Tells the ids of this gateway's requests from those of other gateways: 0 to 1,023.
+    /// Distinguishes the request ids of this gateway from those of other gateways: 0 to 1,023.
     pub worker: u16,
-    /// Connections at a time, streams included; one more is told `too_many_connections` (503) and
-    /// closed.
+    /// The most connections, streams included; further ones get `too_many_connections` (503) and
+    /// are closed.
     pub connections_max: usize,
-    /// Connections of one address (the /64 of an IPv6 address) on which no request has been signed
-    /// yet; one more is told `too_many_connections`.
+    /// The most connections of one address (the /64 of an IPv6 address) without a signed request;
+    /// further ones get `too_many_connections`.
     pub address_connections_max: usize,
-    /// Connections of one key: a connection belongs to the key of its first signed request. A
-    /// request that would be the first on one more is `too_many_connections`.
+    /// The most connections of one key: a connection belongs to the key of its first signed
+    /// request. A further connection's first signed request gets `too_many_connections`.
     pub key_connections_max: usize,
-    /// What the system holds for one connection of answers and messages that its client has not
-    /// received yet, in bytes (`SO_SNDBUF`; Linux counts its own bookkeeping and doubles it). 0 leaves
-    /// it to the system.
+    /// The system's send buffer of a connection in bytes (`SO_SNDBUF`; Linux doubles it for its own
+    /// bookkeeping). 0 for the system's default.
     pub send_buffer_bytes: usize,
-    /// Proxies that may say whose a connection or a request is, with the PROXY protocol or the
-    /// header `Forwarded`.
+    /// Proxies that are trusted to name the client of a connection or request, with the PROXY
+    /// protocol or the header `Forwarded`.
     pub trusted_proxies: Vec<Network>,
-    /// The first descriptor that is reserved for the engine: a connection that would have it or a
-    /// higher one is closed. None reserves nothing.
+    /// The first descriptor that is reserved for the engine: a connection with this or a higher one
+    /// is closed. `None` reserves nothing.
     pub descriptors_end: Option<u32>,
-    /// The longest request body, in bytes; a longer one is `body_too_large` (413).
+    /// The longest request body, in bytes; a longer one gets `body_too_large` (413).
     pub body_bytes_max: usize,
-    /// The longest body of messages that are published on a topic, in bytes.
+    /// The longest body of a request to publish messages, in bytes.
     pub queue_body_bytes_max: usize,
-    /// Memory of the bodies of all requests under way, in bytes; one more is `busy` (503).
+    /// The memory for the bodies of all requests, in bytes; beyond it, `busy` (503).
     pub bodies_bytes_max: usize,
-    /// What of it is kept for bodies of up to 64 KiB whose senders the heads of the requests prove.
+    /// The part of it that is reserved for bodies of up to 64 KiB of authenticated requests.
     pub bodies_reserve_bytes: usize,
-    /// What of it the requests of one key may hold; one more is `too_many_bodies` (429).
+    /// The part of it that requests of one key may use; beyond it, `too_many_bodies` (429).
     pub key_bodies_bytes_max: usize,
-    /// What of it the requests of one remote address may hold until their senders are proved; one more
-    /// is `too_many_bodies` (429). All such requests together hold half of what is not reserved.
+    /// The part of it that unauthenticated requests of one address may use; beyond it,
+    /// `too_many_bodies` (429). All unauthenticated requests together may use half of the
+    /// unreserved memory.
     pub address_bodies_bytes_max: usize,
-    /// Most rows of one batch; more are `batch_size` (400).
+    /// The most rows of a batch; more get `batch_size` (400).
     pub batch_rows_max: usize,
-    /// Most price levels, or orders, of each side in one book.
+    /// The most price levels, or orders, of each side of a book.
     pub depth_max: usize,
-    /// Most entries of one page.
+    /// The most entries of a page.
     pub page_max: usize,
-    /// How long a connection may take to send a request's head, and so how long it may idle.
+    /// How long a connection may take to send a request's head, and so the longest idle time.
     pub head_timeout: Duration,
     /// How long a connection may take to send a request's body; then `body_timeout` (408).
     pub body_timeout: Duration,
-    /// How long a client may take for each 64 KiB of an answer, and for the rest of it; one that is
-    /// slower is cut off. Applies to what is pushed on WebSockets, too, beside
+    /// How long a client may take to receive each 64 KiB of an answer, and the rest of it; then it
+    /// is disconnected. It also applies to WebSocket messages, beside
     /// [`StreamConfig::send_timeout`].
     pub answer_timeout: Duration,
-    /// How far a request's timestamp may be behind the venue's clock; at most
+    /// The most by which a request's timestamp may be behind the venue's clock; at most
     /// [`GatewayConfig::SIGNATURE_WINDOW_MAX`]. It may be a second ahead.
     pub signature_window: Duration,
-    /// Signatures remembered at a time, so that none is accepted twice; when that many came within
-    /// two windows and two seconds, further signed requests are `busy` (503).
+    /// The most signatures to keep against replays; if more arrive within two windows and two
+    /// seconds, further signed requests get `busy` (503).
     pub signatures_max: usize,
-    /// How many bytes a day one key may have the journal grow by entering and changing orders; above it
-    /// `journal_quota` (429). 0 is no quota.
+    /// The journal quota: the most journal bytes per day of one key's orders and amendments; beyond
+    /// it, `journal_quota` (429). 0 for no quota.
     pub journal_bytes_per_key_per_day: u64,
-    /// Requests per second of one key; above it `rate_limited` (429).
+    /// Requests per second of one key; beyond it, `rate_limited` (429).
     pub key_rate: u32,
-    /// Requests that a key may make at once after a pause.
+    /// The burst of one key: requests at once after a pause.
     pub key_burst: u32,
-    /// Requests per second of one remote address that carry no valid signature.
+    /// Requests per second without a valid signature of one address.
     pub address_rate: u32,
-    /// Requests without a valid signature that an address may make at once after a pause.
+    /// The burst of one address: requests at once without a valid signature after a pause.
     pub address_burst: u32,
-    /// Remote addresses counted apart; when there are more, all further ones share one allowance.
+    /// The most addresses with their own allowances; all further ones share one.
     pub addresses_max: usize,
-    /// How long a request with `min_seq` waits for that sequence to become visible.
+    /// How long a request with `min_seq` waits for that sequence.
     pub min_seq_wait: Duration,
-    /// Where `POST /v1/admin/backup` may write: each backup becomes a new directory in it.
+    /// The directory for backups of `POST /v1/admin/backup`: each is a new directory in it.
     pub backup_dir: Option<PathBuf>,
-    /// A request that takes at least this long is logged.
+    /// The duration from which a request is logged as slow.
     pub slow_request: Duration,
-    /// What callers may use up of the queue.
+    /// The limits of queues.
     pub queue: QueueLimits,
     /// The limits of `GET /v1/stream`.
     pub stream: StreamConfig,
 }
 
 impl GatewayConfig {
-    /// The widest that [`GatewayConfig::signature_window`] may be.
+    /// The largest [`GatewayConfig::signature_window`].
     pub const SIGNATURE_WINDOW_MAX: Duration = Duration::from_secs(60);
 
-    /// The most connections that can be open at a time, those included that are told that there are
-    /// too many: as many descriptors are in use for them.
+    /// The most descriptors for connections, refused connections included.
     #[must_use]
     pub fn descriptors_max(&self) -> usize {
         let operations = match self.operations_listen {

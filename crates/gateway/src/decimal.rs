@@ -1,4 +1,4 @@
-//! Decimal text to integers at the scales of an instrument or a currency.
+//! Converts decimal text to integers at the scales of an instrument or a currency.
 
 use crate::ApiError;
 use rialto_model::{Amount, Currency, DecimalError, Price, Quantity, Text};
@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use rialto_desk::Listing;
 
 fn refused(field: &'static str, text: &str, error: impl std::fmt::Display) -> ApiError {
-    // What is longer than any number says nothing that the sentence does not.
+    // A text that is longer than any number is not repeated.
     let shown: Cow<'_, str> =
         if text.len() <= 60 { Cow::Borrowed(text) } else { Cow::Borrowed("that text") };
-    ApiError::invalid(field, format!("The field {field} is wrong: {shown:?} {error}."))
+    ApiError::invalid(field, format!("The field {field} is invalid: {shown:?} {error}."))
 }
 
 pub(crate) fn price(field: &'static str, text: &str, listing: &Listing) -> Result<Price, ApiError> {
@@ -33,7 +33,7 @@ pub(crate) fn amount(
     Amount::parse(text, currency.scale).map_err(|error: DecimalError| refused(field, text, error))
 }
 
-/// A short text: a client order id, a reference, a name.
+/// Parses a short text: a client order id, a reference, a name.
 pub(crate) fn short<const N: usize>(field: &'static str, text: &str) -> Result<Text<N>, ApiError> {
     Text::new(text.as_bytes()).map_err(|error| refused(field, text, error))
 }

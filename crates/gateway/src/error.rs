@@ -1,4 +1,4 @@
-//! The one form of an error that leaves the gateway.
+//! The API's error format.
 
 use crate::json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -6,33 +6,33 @@ use axum::response::{IntoResponse, Response};
 use rialto_api::{ErrorAnswer, ErrorDetail};
 use rialto_broker::{AtMessage, AtPath};
 use rialto_bus::ErrorKind;
-use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, Unanswered};
+use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, QueryError, Refused};
 use rialto_model::{RejectReason, Seq};
 use rialto_payments::InvalidTransfer;
 use std::borrow::Cow;
 
-/// An error as a client sees it:
-/// `{"error":{"code":"…","message":"…","field":"…","seq":"…"}}` under an HTTP status.
+/// An error of the API: `{"error":{"code":"…","message":"…","field":"…","seq":"…"}}` with an HTTP
+/// status.
 ///
-/// Codes are stable; messages are for people and may change.
+/// Codes are stable; messages may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What happened, in snake case.
+    /// The code, in snake case.
     pub code: &'static str,
-    /// What happened, to what, and what to do next, in a sentence.
+    /// A sentence that says what happened, to what, and what to do next.
     pub message: Cow<'static, str>,
-    /// The field, parameter or header at fault.
+    /// The invalid field, parameter or header.
     pub field: Option<Cow<'static, str>>,
-    /// The command's place in the journal, where the engine refused it.
+    /// The command's sequence, if the engine rejected it.
     pub seq: Option<Seq>,
-    /// Whether the same request may well succeed a second later.
+    /// Whether a retry after a second may succeed.
     pub retry: bool,
 }
 
 impl ApiError {
-    /// An error with a code and a sentence.
+    /// An error with a code and a message.
     #[must_use]
     pub fn new(
         status: StatusCode,
@@ -42,7 +42,7 @@ impl ApiError {
         ApiError { status, code, message: message.into(), field: None, seq: None, retry: false }
     }
 
-    /// A field of the request holds what it may not.
+    /// The error of an invalid field.
     #[must_use]
     pub fn invalid(
         field: impl Into<Cow<'static, str>>,
@@ -51,7 +51,7 @@ impl ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_field", message).of(field)
     }
 
-    /// A field that must be there is not.
+    /// The error of a missing field.
     #[must_use]
     pub fn missing(field: impl Into<Cow<'static, str>>) -> ApiError {
         let field = field.into();
@@ -59,13 +59,13 @@ impl ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "missing_field", message).of(field)
     }
 
-    /// Something in the path or the query that the venue does not have.
+    /// The error of an unknown object in the path or the query.
     #[must_use]
     pub fn unknown(reason: RejectReason) -> ApiError {
         ApiError { seq: None, ..ApiError::rejected(reason, Seq::ZERO) }
     }
 
-    /// The engine refused the command.
+    /// The error of a command that the engine rejected.
     #[must_use]
     pub fn rejected(reason: RejectReason, seq: Seq) -> ApiError {
         ApiError {
@@ -78,14 +78,15 @@ impl ApiError {
         }
     }
 
-    /// As many commands are in flight as may be.
+    /// The bound on commands in flight is reached.
     #[must_use]
     pub fn busy() -> ApiError {
-        let message = "The venue has as much in flight as it may. Nothing was done; try again.";
+        let message =
+            "The venue has reached its limit of commands in flight. Nothing was done; try again.";
         ApiError { retry: true, ..ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message) }
     }
 
-    /// The venue takes no commands any more.
+    /// The venue accepts no more commands.
     #[must_use]
     pub fn stopped() -> ApiError {
         let message = "The venue is shutting down or has stopped. Nothing was done.";
@@ -95,7 +96,7 @@ impl ApiError {
         }
     }
 
-    /// So little of the disk is left that it is kept for what takes risk away.
+    /// The rest of the disk is reserved for commands that reduce risk.
     #[must_use]
     pub fn storage_low() -> ApiError {
         let message = "The venue's disk is nearly full: until there is room, orders are cancelled and \
@@ -104,7 +105,7 @@ impl ApiError {
         ApiError { retry: true, ..ApiError::new(status, "storage_low", message) }
     }
 
-    /// The snapshot that must precede a change of the rules could not be made.
+    /// The snapshot before a change of the rules version failed.
     #[must_use]
     pub fn no_snapshot() -> ApiError {
         let message = "No snapshot could be made, and the rules change only behind one. Nothing was \
@@ -112,7 +113,7 @@ impl ApiError {
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "snapshot_failed", message)
     }
 
-    /// The engine ended before the command was confirmed.
+    /// The engine ended before it confirmed the command.
     #[must_use]
     pub fn outcome_unknown() -> ApiError {
         let message = "The engine stopped before this was confirmed; it may have taken effect or \
@@ -122,14 +123,14 @@ impl ApiError {
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "outcome_unknown", message)
     }
 
-    /// The key was right and works no longer.
+    /// The key was valid and is no longer.
     #[must_use]
     pub fn key_not_valid() -> ApiError {
         let message = "The key has expired, or it or its secret was revoked.";
         ApiError::new(StatusCode::UNAUTHORIZED, "key_not_valid", message)
     }
 
-    /// The caller asked too often.
+    /// The caller's allowance is used up.
     #[must_use]
     pub fn rate_limited() -> ApiError {
         let message = "Too many requests; slow down.";
@@ -139,7 +140,7 @@ impl ApiError {
         }
     }
 
-    /// The key has had the journal grow as much as it may for now.
+    /// The key's journal quota is used up.
     #[must_use]
     pub fn journal_quota() -> ApiError {
         let message = "This key has used up what it may write to the venue's journal in a day. \
@@ -148,20 +149,20 @@ impl ApiError {
         ApiError { retry: true, ..ApiError::new(status, "journal_quota", message) }
     }
 
-    /// The path speaks another protocol.
+    /// The path needs a WebSocket.
     pub(crate) fn websocket_required() -> ApiError {
-        let message = "This path speaks WebSocket: connect with a WebSocket client.";
+        let message = "This path needs a WebSocket: connect with a WebSocket client.";
         ApiError::new(StatusCode::UPGRADE_REQUIRED, "websocket_required", message)
     }
 
-    /// The same error, at fault is `field`.
+    /// The same error with this field.
     #[must_use]
     pub fn of(mut self, field: impl Into<Cow<'static, str>>) -> ApiError {
         self.field = Some(field.into());
         self
     }
 
-    /// The same error, about a field that stands deeper.
+    /// The same error with a prefix of its field's path.
     pub(crate) fn within(mut self, at: &str) -> ApiError {
         let field = self.field.as_deref().filter(|field| *field != "body").unwrap_or_default();
         let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
@@ -169,7 +170,7 @@ impl ApiError {
         self
     }
 
-    /// What a client is told.
+    /// The error in the body of an answer.
     pub(crate) fn detail(&self) -> ErrorDetail {
         ErrorDetail {
             code: self.code.into(),
@@ -220,33 +221,33 @@ impl From<rialto_bus::Error> for ApiError {
             };
         }
         let status = status_of_kind(error.kind());
-        let told = ApiError {
+        let api_error = ApiError {
             retry: error.is_retryable(),
             ..ApiError::new(status, error.code(), error.message().to_owned())
         };
         if let Some(AtField(field)) = error.source_as() {
-            return told.of(*field);
+            return api_error.of(*field);
         }
         if let Some(AtMessage(at)) = error.source_as() {
-            return told.of(format!("[{at}]"));
+            return api_error.of(format!("[{at}]"));
         }
         if let Some(AtPath(place)) = error.source_as() {
-            return told.of(place.clone());
+            return api_error.of(place.clone());
         }
         match error.source_as() {
-            Some(Unanswered::Unknown(reason)) => ApiError::unknown(*reason),
-            Some(Unanswered::Behind(_)) => told.of("min_seq"),
-            Some(Unanswered::FillForgotten) => ApiError::invalid("after", told.message),
-            Some(Unanswered::NotYet(_)) => ApiError::invalid("from_seq", told.message),
-            Some(Unanswered::TooFarBack(oldest)) => {
-                ApiError { seq: Some(*oldest), ..told.of("from_seq") }
+            Some(QueryError::Unknown(reason)) => ApiError::unknown(*reason),
+            Some(QueryError::Behind(_)) => api_error.of("min_seq"),
+            Some(QueryError::FillForgotten) => ApiError::invalid("after", api_error.message),
+            Some(QueryError::NotYet(_)) => ApiError::invalid("from_seq", api_error.message),
+            Some(QueryError::TooFarBack(oldest)) => {
+                ApiError { seq: Some(*oldest), ..api_error.of("from_seq") }
             }
-            None => told,
+            None => api_error,
         }
     }
 }
 
-/// The HTTP status of an error that the bus itself or one of its behaviours told.
+/// The HTTP status of an error of the bus or of a behaviour.
 fn status_of_kind(kind: ErrorKind) -> StatusCode {
     match kind {
         ErrorKind::Invalid => StatusCode::BAD_REQUEST,
@@ -270,7 +271,7 @@ impl IntoResponse for ApiError {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if self.code == "stopped" {
-            // Nothing more is answered on this connection, so that the client goes elsewhere at once.
+            // Closes the connection, so that the client tries another venue at once.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == StatusCode::UNAUTHORIZED {
@@ -280,7 +281,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The HTTP status of a refusal by the engine.
+/// The HTTP status of a reject.
 #[must_use]
 pub fn status_of(reason: RejectReason) -> StatusCode {
     use RejectReason as R;
@@ -333,7 +334,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
     }
 }
 
-/// The field that a refusal is about, where it is about one.
+/// The field that a reject is about.
 fn field_of(reason: RejectReason) -> Option<&'static str> {
     use RejectReason as R;
     match reason {

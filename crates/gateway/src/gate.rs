@@ -1,4 +1,4 @@
-//! What every request needs: the desk, the gatekeeper, the settings.
+//! The shared state of the gateway: desk, authentication, settings.
 
 use crate::auth::{Caller, Gatekeeper, KeyBus};
 use crate::call::Call;
@@ -16,30 +16,30 @@ use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
-    Answer, AsOf, Ask, DeskBus, FindCurrency, FindInstrument, Fresh, Level, Listing, Question,
-    ToEngine, UnknownLevel,
+    Answer, AsOf, DeskBus, FeedQuery, FindCurrency, FindInstrument, Freshness, Level, Listing,
+    ReadFeed, ToEngine, UnknownLevel,
 };
 use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};
 use rialto_payments::PaymentsBus;
 use std::sync::Arc;
 
-/// How many symbols are compared with one that there is not.
+/// The most symbols to compare with an unknown one.
 const SYMBOLS_COMPARED: usize = 1_000;
 
 /// The state that all connections share.
 pub(crate) struct Gate {
     pub(crate) config: GatewayConfig,
-    /// The allowance of a key, as answers say it.
+    /// The rate limit of a key, as text for answers.
     pub(crate) rate_policy: HeaderValue,
     pub(crate) desk: DeskBus,
     pub(crate) keys: KeyBus,
-    /// Where withdrawals are dealt with, if they are.
+    /// The withdrawals, if they are enabled.
     pub(crate) payments: Option<Arc<PaymentsBus>>,
-    /// Where queues are kept, if they are.
+    /// The queues, if they are enabled.
     pub(crate) queues: Option<QueueBus>,
     pub(crate) ids: Generator<SystemClock>,
-    /// Of requests that name no trace.
+    /// Makes traces for requests without one.
     pub(crate) traces: SplitMix,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) bodies: Arc<Bodies>,
@@ -47,7 +47,7 @@ pub(crate) struct Gate {
     pub(crate) refusals: Refusals,
     pub(crate) intake: Intake,
     pub(crate) traffic: Traffic,
-    /// Those of the public listener.
+    /// The connections of the public listener.
     pub(crate) connections: Arc<Connections>,
     pub(crate) recorded: Recorded,
     pub(crate) streams: Streams,
@@ -69,7 +69,7 @@ impl Gate {
         Ok(answer)
     }
 
-    /// Sends a command about orders, which counts in what its key has the journal grow.
+    /// Sends a command about orders, and counts its journal bytes for the key.
     pub(crate) async fn send_order<R: ToEngine>(
         &self,
         call: &Call,
@@ -82,7 +82,7 @@ impl Gate {
         self.send(&call.cx(), command).await
     }
 
-    /// Counts what a key has the journal grow, and refuses what goes beyond its quota.
+    /// Counts the journal bytes of a key, and refuses commands beyond its quota.
     pub(crate) fn charge_journal(
         &self,
         caller: &Caller,
@@ -106,17 +106,17 @@ impl Gate {
         Ok(self.desk.query(query, cx).await?)
     }
 
-    /// Asks what the venue knows.
-    pub(crate) async fn ask<Q: Question>(
+    /// Reads from the feed.
+    pub(crate) async fn read<Q: FeedQuery>(
         &self,
         cx: &Context<'_>,
-        question: Q,
-        fresh: impl Into<Fresh>,
+        query: Q,
+        freshness: impl Into<Freshness>,
     ) -> Result<AsOf<Q::Answer>, ApiError>
     where
-        DeskBus: Serves<Ask<Q>>,
+        DeskBus: Serves<ReadFeed<Q>>,
     {
-        self.query(cx, Ask { question, fresh: fresh.into() }).await
+        self.query(cx, ReadFeed { query, freshness: freshness.into() }).await
     }
 
     /// The instrument with this symbol.
@@ -129,7 +129,7 @@ impl Gate {
         let found = match known {
             Ok(symbol) => match self.desk.listing(&symbol) {
                 Some(listing) => return Ok(listing),
-                // It may have been listed a moment ago.
+                // The instrument may be new.
                 None => self.query(cx, FindInstrument { symbol }).await,
             },
             Err(_) => Err(ApiError::unknown(RejectReason::UnknownInstrument)),
@@ -140,7 +140,7 @@ impl Gate {
         })
     }
 
-    /// Names the instrument that was probably meant.
+    /// Suggests the most similar symbol.
     fn unknown_symbol(&self, symbol: &str, error: ApiError) -> ApiError {
         let names = self.desk.names();
         let symbols: Vec<&str> =
@@ -170,14 +170,14 @@ impl Gate {
         known.ok_or_else(|| ApiError::unknown(RejectReason::UnknownCurrency))
     }
 
-    /// A level that a request asks for: at least the venue's.
+    /// The level of a request: at least the venue's.
     pub(crate) fn level(&self, asked: &str) -> Result<Level, ApiError> {
         let level: Level = asked
             .parse()
             .map_err(|error: UnknownLevel| ApiError::invalid("durability", format!("{error}.")))?;
         let venue = self.desk.level();
         if level < venue {
-            let message = format!("The venue acknowledges at {venue}; it cannot promise less.");
+            let message = format!("The venue's level is {venue}; a request cannot ask for less.");
             let error = ApiError::new(StatusCode::BAD_REQUEST, "durability_too_low", message);
             return Err(error.of("durability"));
         }

@@ -1,15 +1,15 @@
-//! Requests under way, and turning away what comes once the process is stopping.
+//! Counts requests, and refuses new ones when the process is stopping.
 
 use crate::ApiError;
 use rialto_api::Route;
 use rialto_lifecycle::{Kind, Operation, Overview};
 
-/// Lets requests in, and counts them until they are answered.
+/// Admits requests, and counts them until they are answered.
 pub(crate) struct Intake {
-    /// The process that the gateway is a part of.
+    /// The process of the gateway.
     pub(crate) process: Overview,
-    /// By the numbers of the routes; none where somebody watches over the venue, who is answered
-    /// until the very end, or waits for messages, which is nothing that a shutdown should wait for.
+    /// By route number; `None` for probes and operators, which are served until the end, and for
+    /// long polls, which must not delay a shutdown.
     routes: Box<[Option<Kind>]>,
     messages: Kind,
 }
@@ -31,13 +31,13 @@ impl Intake {
         }
     }
 
-    /// Begins a request on a route; it is under way until what is returned is dropped.
+    /// Begins a request on a route; it counts until the returned value is dropped.
     pub(crate) fn begin(&self, route: Route) -> Result<Option<Operation<'_>>, ApiError> {
         let kind = self.routes[route as usize].as_ref();
         kind.map(Kind::begin).transpose().map_err(|_| ApiError::stopped())
     }
 
-    /// Begins what a message on a stream asks for.
+    /// Begins a request in a stream's message.
     pub(crate) fn begin_message(&self) -> Result<Operation<'_>, ApiError> {
         self.messages.begin().map_err(|_| ApiError::stopped())
     }

@@ -1,5 +1,4 @@
-//! Reads JSON and queries into the types of the interface, says what is wrong with them, and writes
-//! answers.
+//! Reads JSON and queries into the API's types, describes their errors, and writes answers.
 
 mod writer;
 
@@ -10,20 +9,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
-/// Longest message of the JSON reader that is repeated.
+/// The longest message of the JSON reader that is repeated in an error.
 const MESSAGE_BYTES_MAX: usize = 240;
 
-/// Reads one JSON object that is the whole of `bytes`.
+/// Reads one JSON object.
 pub(crate) fn read<'de, T: Deserialize<'de> + JsonSchema>(bytes: &'de [u8]) -> Result<T, ApiError> {
-    // A derived reader would take an array too, as fields in their order; that is no promise that
-    // a protocol should make.
+    // A derived reader would accept an array of fields in order, which the API does not promise.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(ApiError::invalid("body", "A JSON object is expected here, not an array."));
     }
     serde_json::from_slice(bytes).map_err(|error| refused::<T>(bytes, &error))
 }
 
-/// Reads one JSON array that is the whole of `bytes`.
+/// Reads one JSON array.
 pub(crate) fn read_list<'de, T: Deserialize<'de> + JsonSchema>(
     bytes: &'de [u8],
 ) -> Result<T, ApiError> {
@@ -33,7 +31,7 @@ pub(crate) fn read_list<'de, T: Deserialize<'de> + JsonSchema>(
     serde_json::from_slice(bytes).map_err(|error| refused::<T>(bytes, &error))
 }
 
-/// Reads JSON objects, one in each line that is not empty, and no more than one beyond `rows_max`.
+/// Reads JSON objects, one per non-empty line, and at most one more than `rows_max`.
 pub(crate) fn read_lines<'de, T: Deserialize<'de> + JsonSchema>(
     bytes: &'de [u8],
     rows_max: usize,
@@ -43,18 +41,18 @@ pub(crate) fn read_lines<'de, T: Deserialize<'de> + JsonSchema>(
     lines.take(rows_max + 1).enumerate().map(read_line).collect()
 }
 
-/// Reads the parameters behind a path.
+/// Reads the query parameters of a path.
 pub(crate) fn read_query<'de, T: Deserialize<'de> + JsonSchema>(
     query: &'de str,
 ) -> Result<T, ApiError> {
     let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(parameters).map_err(|error| {
-        let said = error.inner().to_string();
-        if said.starts_with("duplicate field") {
+        let reason = error.inner().to_string();
+        if reason.starts_with("duplicate field") {
             return ApiError::invalid("query", "A parameter is given twice.");
         }
         let path = error.path().to_string();
-        let explained = explain::<T>("parameter", path.trim_matches('.'), &said);
+        let explained = explain::<T>("parameter", path.trim_matches('.'), &reason);
         let code = match explained.code {
             "unknown_field" => "unknown_parameter",
             code => code,
@@ -67,10 +65,10 @@ fn refused<'de, T: Deserialize<'de> + JsonSchema>(
     bytes: &'de [u8],
     error: &serde_json::Error,
 ) -> ApiError {
-    let said = error.to_string();
+    let reason = error.to_string();
     let (line, column) = (error.line(), error.column());
     let mut message =
-        said.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&said);
+        reason.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&reason);
     if error.classify() != Category::Data {
         if let Some((at, _)) = message.char_indices().find(|(at, _)| *at >= MESSAGE_BYTES_MAX) {
             message = &message[..at];
@@ -78,7 +76,7 @@ fn refused<'de, T: Deserialize<'de> + JsonSchema>(
         let message = format!("The body is not JSON: {message} at line {line}, column {column}.");
         return ApiError::new(StatusCode::BAD_REQUEST, "malformed_json", message);
     }
-    // Read once more, slowly, to find out where.
+    // Reads again, slowly, to find the field.
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let path = match serde_path_to_error::deserialize::<_, T>(&mut reader) {
         Err(error) => error.path().to_string(),
@@ -95,7 +93,7 @@ impl From<Explained> for ApiError {
     }
 }
 
-/// A value as JSON, in a buffer with room for `capacity` bytes at first.
+/// A value as JSON, in a buffer with this initial capacity.
 pub(crate) fn write(value: &impl Serialize, capacity: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(capacity);
     writer::append(&mut bytes, value).expect("plain data is always written to memory");

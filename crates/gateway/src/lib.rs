@@ -1,8 +1,9 @@
 //! HTTP and WebSocket: authentication, limits, errors, metrics.
 //!
-//! A [`Gateway`] is the door of a venue for everybody who is not inside its process. It checks who
-//! asks and how often ([`KeyStore`], [`GatewayConfig`]), turns JSON with decimal texts into typed
-//! commands, sends them over the desk's bus ([`rialto_desk::DeskBus`]), and encodes the answers. It knows no matching rules.
+//! A [`Gateway`] is the network interface of a venue. It authenticates requests and limits their
+//! rate ([`KeyStore`], [`GatewayConfig`]), turns JSON with decimal texts into typed commands, sends
+//! them over the desk's bus ([`rialto_desk::DeskBus`]), and encodes the answers. It has no matching
+//! rules.
 //!
 //! `docs/endpoints.md` describes every endpoint. Requests are signed; see [`SignRequest`].
 

@@ -1,7 +1,7 @@
-//! Which request a thread is answering, for the lines that it logs meanwhile.
+//! The request that a thread is serving, for its log lines.
 //!
-//! A request notes once where it comes from. While its future is polled, that stands in a variable of
-//! the thread, and whoever writes a line of the log reads it there: no span is made of a request.
+//! A request's origin is in a thread-local variable while its future is polled, where the logger
+//! reads it. That costs less than a span per request.
 
 use crate::auth::Caller;
 use rialto_ident::Id;
@@ -13,12 +13,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Origin>> = const { RefCell::new(None) };
 }
 
-/// Where a request comes from.
+/// The origin of a request.
 #[derive(Clone)]
 pub struct Origin {
-    /// The trace that it belongs to (W3C Trace Context).
+    /// The trace (W3C Trace Context).
     pub trace_id: u128,
-    /// Its own id, as `x-request-id` tells it; none if the clock was too far off for one.
+    /// The request's id, as in `x-request-id`; `None` if the clock was too far off to make one.
     pub request_id: Option<Id>,
     caller: Option<Caller>,
 }
@@ -28,8 +28,8 @@ impl Origin {
         Origin { trace_id, request_id, caller: None }
     }
 
-    /// The id of the key that signed it, or `admin`, if it is known who sent it and the request is
-    /// none about orders, whose lines name nobody.
+    /// The id of the signing key, or `admin`; `None` if the caller is unknown or the request is
+    /// about orders.
     #[must_use]
     pub fn caller(&self) -> Option<&str> {
         self.caller.as_ref().map(|caller| match caller.id() {
@@ -38,14 +38,14 @@ impl Origin {
         })
     }
 
-    /// Shows the request that this thread is answering, if it is answering one.
+    /// Calls `to` with the origin of the request that this thread is serving, if there is one.
     pub fn show(to: impl FnOnce(&Origin)) {
-        // A thread that ends has none.
+        // A thread that is ending has none.
         let _ = CURRENT.try_with(|current| current.borrow().as_ref().map(to));
     }
 }
 
-/// It is known who sends the request that this thread is answering.
+/// Notes the caller of the request that this thread is serving.
 pub(crate) fn note_caller(caller: &Caller) {
     CURRENT.with(|current| {
         if let Some(origin) = current.borrow_mut().as_mut() {
@@ -54,7 +54,7 @@ pub(crate) fn note_caller(caller: &Caller) {
     });
 }
 
-/// The same future; while it is polled, the thread answers a request that comes from there.
+/// Wraps a future: while it is polled, the thread serves a request of this origin.
 ///
 /// It takes the future where it is pinned: to move it would copy some kilobytes for each request.
 pub(crate) async fn within<F: Future>(origin: Origin, mut answering: Pin<&mut F>) -> F::Output {
@@ -66,7 +66,7 @@ pub(crate) async fn within<F: Future>(origin: Origin, mut answering: Pin<&mut F>
     .await
 }
 
-/// Changes the two back when it is dropped, also by a panic.
+/// Swaps the two back on drop, also after a panic.
 struct Entered<'a>(&'a mut Option<Origin>);
 
 impl<'a> Entered<'a> {

@@ -1,4 +1,4 @@
-//! What is told of a request to the recorder.
+//! Records HTTP requests.
 
 use crate::ApiError;
 use crate::call::Arrival;
@@ -13,19 +13,19 @@ use std::sync::Arc;
 
 /// Records requests that may change something, if the venue has a recorder.
 ///
-/// Of what comes over HTTP, the route, the length of the body and the status are told, and nothing
-/// that a client sends: no headers, no keys, no signatures.
+/// It records the route, the length of the body and the status of an HTTP request, and no data of
+/// the client: no headers, keys or signatures.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded(Option<With>);
 
 #[derive(Debug)]
 struct With {
     recorder: Arc<Recorder>,
-    /// For requests that only look, so that what they ask on the bus is left out too.
+    /// For read-only requests, so that their requests on the bus are not recorded either.
     left_out: Notes,
 }
 
-/// Takes notes of one request, wherever it is.
+/// The record of one request, shared by its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Notes(Arc<Recording<'static>>);
 
@@ -37,7 +37,7 @@ impl Recorded {
         }))
     }
 
-    /// A request has come: takes notes of it from now on.
+    /// Begins a record of a request.
     pub(crate) fn begin(&self, route: Route, request: &mut Request) -> Option<Notes> {
         let With { recorder, left_out } = self.0.as_ref()?;
         let notes = match *request.method() {
@@ -56,26 +56,26 @@ impl Recorded {
 }
 
 impl Notes {
-    /// Those of a request, if any are taken.
+    /// The record of a request, if there is one.
     pub(crate) fn of(extensions: &Extensions) -> Option<&Notes> {
         extensions.get()
     }
 
-    /// The request has come to this step.
+    /// Records a step of the request.
     pub(crate) fn step(extensions: &Extensions, name: &'static str) {
         if let Some(Notes(recording)) = Notes::of(extensions) {
             recording.step(name);
         }
     }
 
-    /// So long is its body.
+    /// Records the length of the body.
     pub(crate) fn body(extensions: &Extensions, bytes: usize) {
         if let Some(Notes(recording)) = Notes::of(extensions) {
             recording.fields(|fields| fields.unsigned("body_bytes", bytes as u64));
         }
     }
 
-    /// The context with whoever takes these notes.
+    /// The context with the record.
     pub(crate) fn follow<'a>(extensions: &'a Extensions, cx: Context<'a>) -> Context<'a> {
         match Notes::of(extensions) {
             Some(Notes(recording)) => cx.with_trail(&**recording),
@@ -83,7 +83,7 @@ impl Notes {
         }
     }
 
-    /// It has been handled, and came to this.
+    /// Ends the record with the result.
     pub(crate) fn end(self, handled: &Result<Response, ApiError>) {
         let Notes(recording) = self;
         let status = match handled {
@@ -91,7 +91,7 @@ impl Notes {
             Err(error) => error.status,
         };
         recording.fields(|fields| fields.unsigned("status", u64::from(status.as_u16())));
-        // Whoever handled it has let go of it.
+        // All other holders have dropped it.
         let Some(recording) = Arc::into_inner(recording) else { return };
         match handled {
             Ok(_) => recording.succeed(),

@@ -1,12 +1,12 @@
-//! Says of an order that was refused what it had, and what the limit was.
+//! Adds values and limits to the errors of rejected orders.
 
 use crate::ApiError;
 use crate::gate::Gate;
 use rialto_bus::Context;
-use rialto_desk::{AsOf, Fresh, GetBalances, GetInstrument, GetTicker, Listing};
+use rialto_desk::{AsOf, Freshness, GetBalances, GetInstrument, GetTicker, Listing};
 use rialto_model::{AccountId, Instrument, Price, Quantity, RejectReason, Side};
 
-/// What of an order a refusal may be about.
+/// The parts of an order that a reject may be about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) account: AccountId,
@@ -15,8 +15,8 @@ pub(crate) struct Asked {
     pub(crate) quantity: Option<Quantity>,
 }
 
-/// The same error with value and limit in its message, where it is about one. The limits are those
-/// that are in force now, which may be others than when the command was decided.
+/// The same error with value and limit in its message, for rejects about a limit. The limits are
+/// the present ones, which may have changed since the decision.
 pub(crate) async fn with_limits(
     gate: &Gate,
     cx: &Context<'_>,
@@ -27,7 +27,7 @@ pub(crate) async fn with_limits(
     let reason = RejectReason::ALL.iter().find(|reason| reason.code() == error.code);
     let (Some(reason), Some(_)) = (reason, error.seq) else { return error };
     let question = GetInstrument { instrument: on.id };
-    let Ok(AsOf { answer: instrument, .. }) = gate.ask(cx, question, Fresh::Now).await else {
+    let Ok(AsOf { answer: instrument, .. }) = gate.read(cx, question, Freshness::Now).await else {
         return error;
     };
     let message = match reason {
@@ -90,7 +90,7 @@ async fn collar(
 ) -> Option<String> {
     let rules = &instrument.spec.rules;
     let ticker =
-        gate.ask(cx, GetTicker { instrument: on.id }, Fresh::Now).await.ok()?.answer.ticker;
+        gate.read(cx, GetTicker { instrument: on.id }, Freshness::Now).await.ok()?.answer.ticker;
     let reference = ticker.last.unwrap_or(rules.reference_price).decimal(on.price_scale);
     let price = asked.price?.decimal(on.price_scale);
     let ppm = rules.collar_ppm;
@@ -106,7 +106,7 @@ async fn balance(
 ) -> Option<String> {
     let rules = &instrument.spec.rules;
     let question = GetBalances { account: asked.account };
-    let balances = gate.ask(cx, question, Fresh::Now).await.ok()?.answer;
+    let balances = gate.read(cx, question, Freshness::Now).await.ok()?.answer;
     let (currency, needed) = match asked.side {
         Side::Buy => {
             let reserve =

@@ -1,4 +1,4 @@
-//! What was refused, in sum: single refusals are too many to log.
+//! Sums of refused requests: single ones are too many to log.
 
 use crate::{ApiError, gate::Gate};
 use std::collections::BTreeMap;
@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often the sum is logged, if there is one.
+/// The interval at which sums are logged.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
-/// How many requests were refused since the last sum, by code. Codes are words of this program, so
-/// that there are few.
+/// The number of refused requests since the last log line, by code. There are few codes.
 #[derive(Default)]
 pub(crate) struct Refusals {
     counts: Mutex<BTreeMap<&'static str, u64>>,
@@ -22,8 +21,8 @@ impl Refusals {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a request that is not done. What the engine has decided is not counted: it is journaled,
-    /// and the metrics have it by reason.
+    /// Counts a refused request. Rejects of the engine are not counted: they are in the journal and
+    /// in a metric.
     pub(crate) fn count(&self, error: &ApiError) {
         if error.seq.is_none() {
             *self.counts().entry(error.code).or_default() += 1;
@@ -44,7 +43,7 @@ impl Refusals {
     }
 }
 
-/// Logs sums until the gateway stops, and the last one then.
+/// Logs sums until the gateway stops, and a last one then.
 pub(crate) async fn tell(gate: Arc<Gate>, mut stopped: watch::Receiver<bool>) {
     loop {
         let is_over = tokio::time::timeout(TELL_EVERY, stopped.wait_for(|it| *it)).await.is_ok();

@@ -1,5 +1,4 @@
-//! What is logged of single requests: those that fail, those that take long, and those that change
-//! what others have.
+//! Logs single requests: failed ones, slow ones, and those that change shared state.
 
 use crate::ApiError;
 use crate::gate::Gate;
@@ -8,11 +7,11 @@ use axum::http::StatusCode;
 use rialto_api::Route;
 use std::time::Instant;
 
-/// A request that is under way.
+/// A request in progress.
 pub(crate) struct RequestLog {
     route: Route,
     began: Instant,
-    /// Of a request that changes what others have: its path, which holds no secret.
+    /// The path of a request that changes shared state; it contains no secret.
     path: Option<String>,
 }
 
@@ -23,7 +22,7 @@ impl RequestLog {
         RequestLog { route, began: Instant::now(), path }
     }
 
-    /// It has been answered.
+    /// Logs the end of the request.
     pub(crate) fn end(self, gate: &Gate, status: StatusCode, error: Option<&ApiError>) {
         if let Some(error) = error {
             gate.refusals.count(error);
@@ -36,7 +35,7 @@ impl RequestLog {
         }
         let Some(path) = self.path.filter(|_| status.is_success()) else { return };
         let route = self.route.name();
-        // Two places, so that members cannot have operators' lines left out.
+        // Two call sites, so that members' lines cannot suppress operators' lines.
         match changes_venue(self.route) {
             true => tracing::info!(route, path, "an operator has changed the venue"),
             false => tracing::info!(route, path, "a caller has changed a topic or a group"),
@@ -44,12 +43,12 @@ impl RequestLog {
     }
 }
 
-/// Whether it is one that only operators use, and that changes something.
+/// Whether it is an operator's route that changes something.
 fn changes_venue(route: Route) -> bool {
     route.path().starts_with("/v1/admin/") && route.method() != "GET"
 }
 
-/// Whether it changes which topics and groups there are, or drops or moves messages.
+/// Whether it creates or deletes topics or groups, or drops or moves messages.
 fn changes_queues(route: Route) -> bool {
     matches!(
         route,
@@ -62,12 +61,13 @@ fn changes_queues(route: Route) -> bool {
     )
 }
 
-/// Whether it may wait for as long as its caller asks.
+/// Whether the caller can make it wait.
 fn waits(route: Route) -> bool {
     route == Route::QueueFetch
 }
 
-/// A request is not done as asked. Callers can cause most refusals at will: they are told in sum.
+/// Logs a failed request. Callers can cause most refusals at will, so that those are logged as
+/// sums.
 fn failed(route: Route, error: &ApiError) {
     let (route, code, status) = (route.name(), error.code, error.status.as_u16());
     match error.status {

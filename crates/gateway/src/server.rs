@@ -1,4 +1,4 @@
-//! Listens, serves connections, and stops in an orderly way.
+//! Listens, serves connections, and shuts down in order.
 
 use crate::auth::{Gatekeeper, KeyBus, KeyStore};
 use crate::connections::{Connections, Door, Pools, Router, operations_limits, public_limits};
@@ -28,66 +28,64 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 
-/// Why a gateway does not start.
+/// The reason why a gateway cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The address is not the loopback, and that was not allowed.
+    /// The address is not a loopback address, and others are not allowed.
     #[error(
         "{0} can be reached from other machines and there is no TLS yet: put a proxy with TLS \
          before the venue, or set allow_remote if the network is trusted"
     )]
     Remote(SocketAddr),
-    /// The address cannot be listened on.
+    /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Which address.
+        /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// No threads could be started.
+    /// The threads cannot be started.
     #[error("cannot start the gateway's threads: {0}")]
     Threads(#[source] io::Error),
-    /// Requests cannot be given ids.
-    #[error("requests cannot be named: {0}")]
+    /// Request ids cannot be made.
+    #[error("request ids cannot be made: {0}")]
     RequestIds(#[source] IdError),
 }
 
-/// A running gateway: HTTP on one address, or two, served by threads of its own.
+/// A running gateway: HTTP on one or two addresses, served by its own threads.
 ///
-/// Start it from a thread that is not inside an async runtime, and end it with
-/// [`Gateway::shutdown`] before the engine is shut down.
+/// Start it outside of any async runtime, and end it with [`Gateway::shutdown`] before the engine.
 pub struct Gateway {
     threads: Threads,
     local_addr: SocketAddr,
     operations_addr: Option<SocketAddr>,
     stop: watch::Sender<bool>,
-    /// Ends when the last connection has let go of its sender.
+    /// Ends when the last connection has dropped its sender.
     finished: mpsc::Receiver<()>,
 }
 
-/// The optional parts of a gateway. By default there are none of them, and the gateway has a process
-/// of its own.
+/// The optional parts of a gateway. The default has none of them, and its own process.
 #[derive(Default)]
 pub struct GatewayParts {
-    /// The process that the gateway belongs to. The gateway shows its health, each request is one of
-    /// its operations, and requests are refused (`stopped`, 503) once it is stopping.
+    /// The process of the gateway, which shows the gateway's health. Each request is an operation
+    /// of it, and requests are refused (`stopped`, 503) once it is stopping.
     pub process: Overview,
-    /// Records what requests do.
+    /// Records requests.
     pub recorder: Option<Arc<Recorder>>,
     /// Serves withdrawals.
     pub payments: Option<Arc<PaymentsBus>>,
-    /// Serves queues. The caller closes the queue when the gateway has ended.
+    /// Serves queues. The caller closes the queue after the gateway has ended.
     pub queue: Option<Queue>,
 }
 
 /// The threads of a gateway.
 struct Threads {
-    /// Take connections, and enter orders.
+    /// Accept connections, and serve orders.
     orders: Runtime,
-    /// Do everything else, at a lower priority.
+    /// Serve all other requests, at a lower priority.
     shared: Runtime,
-    /// Serve probes and operators on an address of their own, if they have one.
+    /// Serve probes and operators on their own address, if there is one.
     operations: Option<Runtime>,
 }
 
@@ -121,10 +119,10 @@ impl Threads {
 }
 
 impl Gateway {
-    /// Listens and serves with [`GatewayParts::default`].
+    /// Starts with [`GatewayParts::default`].
     ///
     /// # Errors
-    /// The address may not or cannot be listened on.
+    /// The address is not allowed or cannot be bound.
     pub fn start(
         config: GatewayConfig,
         venue: VenueParts,
@@ -133,10 +131,10 @@ impl Gateway {
         Gateway::start_with(config, venue, keys, GatewayParts::default())
     }
 
-    /// Listens and serves with these optional parts.
+    /// Starts with these optional parts.
     ///
     /// # Errors
-    /// The address may not or cannot be listened on.
+    /// The address is not allowed or cannot be bound.
     pub fn start_with(
         config: GatewayConfig,
         venue: VenueParts,
@@ -229,23 +227,23 @@ impl Gateway {
         Ok(Gateway { threads, local_addr, operations_addr, stop, finished })
     }
 
-    /// The address that is listened on.
+    /// The bound address.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// The address that probes and operators are answered on, if they have one of their own.
+    /// The bound address for probes and operators, if they have their own.
     #[must_use]
     pub fn operations_addr(&self) -> Option<SocketAddr> {
         self.operations_addr
     }
 
-    /// Takes no more connections, answers what clients have sent, and ends. A connection is closed
-    /// when nothing has come on it for a moment; what is not finished after `deadline` is broken
-    /// off. Returns whether all was finished.
+    /// Stops accepting connections, answers received requests, and ends. A connection is closed
+    /// when it has been silent for a moment; unfinished requests are aborted after `deadline`.
+    /// Returns whether all were finished.
     ///
-    /// It lets go of the engine, so that the engine can be shut down next.
+    /// It drops the engine, so that the engine can be shut down next.
     pub fn shutdown(self, deadline: Duration) -> bool {
         let Gateway { threads, stop, mut finished, .. } = self;
         stop.send_replace(true);
@@ -257,7 +255,7 @@ impl Gateway {
     }
 }
 
-/// Listens on an address, if that is allowed.
+/// Listens on an address, if it is allowed.
 fn listen(
     runtime: &Runtime,
     address: SocketAddr,
@@ -269,7 +267,7 @@ fn listen(
     let failed = |source| GatewayError::Listen { address, source };
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
     if config.send_buffer_bytes > 0 {
-        // Connections take it over from the listener.
+        // Connections inherit it from the listener.
         set_socket_send_buffer_size(&listener, config.send_buffer_bytes)
             .map_err(|error| failed(error.into()))?;
     }

@@ -1,4 +1,4 @@
-//! A client's connection, as answers are written to it.
+//! A client's connection with a timeout for writes.
 
 use crate::connections::{Open, Pool};
 use std::future::Future;
@@ -11,30 +11,30 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-/// What is no longer is copied together and written at once, which costs less than to have the
-/// kernel look at several parts.
+/// Shorter parts are copied together and written at once, which is cheaper than a vectored write.
 const TOGETHER_BYTES_MAX: usize = 4 << 10;
 
-/// So much a client takes of its answers each time before its patience begins anew.
+/// The bytes that a client must receive before the timeout begins again.
 const TAKEN_BYTES_MIN: usize = 64 << 10;
 
-/// A connection that is closed when its client does not take what it asked for.
+/// A connection that is closed when its client does not receive its answers.
 pub(crate) struct Socket {
-    /// None after it could not follow its connection to other threads.
+    /// `None` if it could not be moved to another runtime.
     stream: Option<TcpStream>,
-    /// What was read of it before it was made, and how much of that has been taken.
+    /// Bytes that were read before, and how many of them are taken.
     ahead: Vec<u8>,
     ahead_taken: usize,
     open: Arc<Open>,
-    /// The threads that the system tells when it can be read or written.
+    /// The pool whose reactor has the stream.
     pool: Pool,
-    /// How long the client may take for [`TAKEN_BYTES_MIN`], or for what is left.
+    /// How long the client may take for [`TAKEN_BYTES_MIN`], or for the rest.
     patience: Duration,
-    /// Made when the client first keeps an answer waiting.
+    /// Made at the first blocked write.
     timer: Option<Pin<Box<Sleep>>>,
-    /// What the client has taken since the timer was set; nothing while it keeps nothing waiting.
+    /// The bytes that the client received since the timer was set; `None` while no write is
+    /// blocked.
     taken_bytes: Option<usize>,
-    /// Where parts are copied together.
+    /// The buffer for parts that are copied together.
     together: Vec<u8>,
 }
 
@@ -58,8 +58,8 @@ impl Socket {
         }
     }
 
-    /// The stream. Where its connection has moved to other threads, they are told of it from now
-    /// on: the others would otherwise be woken by all that comes on it.
+    /// The stream, registered in the reactor of its pool. Otherwise the old threads would be woken
+    /// by its events.
     fn stream(&mut self) -> io::Result<Pin<&mut TcpStream>> {
         let pool = self.open.pool();
         if pool != self.pool
@@ -71,7 +71,7 @@ impl Socket {
         self.stream.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// What a write came to, unless the client has kept it waiting for too long.
+    /// The result of a write, or an error after the timeout.
     fn timed(
         &mut self,
         cx: &mut Context<'_>,
@@ -88,7 +88,7 @@ impl Socket {
         }
     }
 
-    /// Waits until the client's time is up.
+    /// Waits for the timeout.
     fn wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         let patience = self.patience;
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
@@ -156,7 +156,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Whoever flushes has nothing left to write.
+        // At a flush, nothing is left to write.
         self.taken_bytes = None;
         self.stream()?.poll_flush(cx)
     }

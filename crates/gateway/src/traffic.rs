@@ -4,11 +4,11 @@ use axum::http::StatusCode;
 use rialto_api::Route;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The statuses that the gateway answers with; any other is counted as the last.
+/// The statuses of answers; any other counts as the last.
 const STATUSES: [u16; 19] =
     [101, 200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 0];
 
-/// What the gateway counts about itself.
+/// The gateway's counts of requests.
 pub(crate) struct Traffic {
     requests: Box<[[AtomicU64; STATUSES.len()]]>,
 }
@@ -19,14 +19,14 @@ impl Traffic {
         Traffic { requests: Route::ALL.iter().map(|_| row()).collect() }
     }
 
-    /// Counts a request that was answered.
+    /// Counts an answered request.
     pub(crate) fn count(&self, route: Route, status: StatusCode) {
         let known = STATUSES.iter().position(|known| *known == status.as_u16());
         let column = known.unwrap_or(STATUSES.len() - 1);
         self.requests[route as usize][column].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Requests answered by route and status, where there were any. Status 0 is "any other".
+    /// The number of answered requests by route and status, without zeros. Status 0 is "any other".
     pub(crate) fn requests(&self) -> impl Iterator<Item = (&'static str, u16, u64)> {
         Route::ALL.iter().flat_map(move |route| {
             let row = self.requests[*route as usize].iter().zip(STATUSES);

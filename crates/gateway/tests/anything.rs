@@ -1,12 +1,12 @@
-//! Whatever is sent to whichever route, the venue answers in its own form and goes on serving.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Every random request gets an answer in the API's format, and the venue continues.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
-use house::{House, config, limit, signed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
+use test_venue::{TestVenue, config, limit, signed};
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 const PATHS: [&str; 35] = [
@@ -144,10 +144,10 @@ fn limit_order() -> impl Strategy<Value = Value> {
 
 #[test]
 fn nothing_that_is_sent_makes_the_venue_fail() {
-    let (house, ..) = House::furnished(config());
-    // One key that may do everything, so that requests get past the door.
+    let (venue, ..) = TestVenue::with_market(config());
+    // A key with all rights, so that requests reach their handlers.
     let body_of_key = json!({"member": 1, "scopes": ["read", "trade", "transfer", "admin"]});
-    let key = house::key_of(&house.operate("POST", "/v1/admin/keys", body_of_key).expect(201));
+    let key = test_venue::key_of(&venue.operate("POST", "/v1/admin/keys", body_of_key).expect(201));
     let request = (
         prop::sample::select(&METHODS[..]),
         prop::sample::select(&PATHS[..]),
@@ -156,7 +156,7 @@ fn nothing_that_is_sent_makes_the_venue_fail() {
         }),
         body(),
     );
-    // The seed of a failing case is printed by the runner.
+    // The runner prints the seed of a failing case.
     let config = Config { cases: 1_500, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)
         .run(&request, |(method, path, query, body)| {
@@ -165,7 +165,7 @@ fn nothing_that_is_sent_makes_the_venue_fail() {
             if method == "HEAD" {
                 return Ok(());
             }
-            let reply = house.client().send(method, &path, &headers, &body);
+            let reply = venue.client().send(method, &path, &headers, &body);
             prop_assert!(
                 reply.status < 500 || reply.status == 503,
                 "{} {}",
@@ -178,7 +178,7 @@ fn nothing_that_is_sent_makes_the_venue_fail() {
             Ok(())
         })
         .unwrap();
-    house.operate("POST", "/v1/admin/resume", json!({"instrument": "BTC-USD"})).expect(200);
-    let order = house::with(limit("buy", "1", "1"), json!({"account": 1}));
-    house.place(&key, order).expect(201);
+    venue.operate("POST", "/v1/admin/resume", json!({"instrument": "BTC-USD"})).expect(200);
+    let order = test_venue::with(limit("buy", "1", "1"), json!({"account": 1}));
+    venue.place(&key, order).expect(201);
 }

@@ -1,31 +1,31 @@
-//! Memory of bodies: whose it is, how much one may hold, and that it comes back.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Memory of bodies: owners, limits, release.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
-use house::{Client, House, Key, config, head_of, key_of, signed, signed_1};
 use rialto_gateway::GatewayConfig;
 use serde_json::json;
 use std::time::{Duration, Instant};
+use test_venue::{Client, Key, TestVenue, config, head_of, key_of, signed, signed_1};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 const PATH: &str = "/v1/queues/jobs/messages";
 const KIB: usize = 1 << 10;
 
 /// A venue with the topic `jobs`, and a key that may publish on it.
-fn furnished(config: GatewayConfig) -> (House, Key) {
-    let house = House::empty(config);
-    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
-    let key = key(&house);
-    (house, key)
+fn with_topic(config: GatewayConfig) -> (TestVenue, Key) {
+    let venue = TestVenue::empty(config);
+    venue.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    let key = key(&venue);
+    (venue, key)
 }
 
-fn key(house: &House) -> Key {
-    let member = house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+fn key(venue: &TestVenue) -> Key {
+    let member = venue.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
     let grants = json!([{"topics": "*", "rights": ["produce"]}]);
     let body = json!({"member": member["member"], "queues": grants});
-    key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201))
+    key_of(&venue.operate("POST", "/v1/admin/keys", body).expect(201))
 }
 
 fn tight() -> GatewayConfig {
@@ -38,84 +38,84 @@ fn tight() -> GatewayConfig {
     }
 }
 
-/// One message that makes a body of this length.
+/// A message that makes a body of this length.
 fn body(bytes: usize) -> Vec<u8> {
     let around = json!([{"payload": ""}]).to_string().len();
     json!([{"payload": "x".repeat(bytes - around)}]).to_string().into_bytes()
 }
 
-/// A request whose head has come and whose body is on its way.
-fn begin(house: &House, headers: &[(&str, String)], body: &[u8]) -> Client {
-    let mut client = house.client();
+/// A request whose head is sent and whose body is on its way.
+fn begin(venue: &TestVenue, headers: &[(&str, String)], body: &[u8]) -> Client {
+    let mut client = venue.client();
     let head = head_of("POST", PATH, headers, &format!("content-length: {}", body.len()));
     client.raw(head.as_bytes()).unwrap();
     client
 }
 
-fn wait_until_held(house: &House, bytes: usize) {
+fn wait_until_held(venue: &TestVenue, bytes: usize) {
     let began = Instant::now();
-    while house.metric("rialto_body_bytes") != bytes as f64 {
-        assert!(began.elapsed() < LONG, "{}", house.metric("rialto_body_bytes"));
+    while venue.metric("rialto_body_bytes") != bytes as f64 {
+        assert!(began.elapsed() < LONG, "{}", venue.metric("rialto_body_bytes"));
     }
 }
 
 #[test]
 fn bodies_of_senders_who_are_not_proved_count_against_their_address() {
-    let (house, alice) = furnished(tight());
+    let (venue, alice) = with_topic(tight());
     let body = body(128 * KIB);
     let first = signed_1(&alice, "POST", PATH, &body);
-    let mut first = begin(&house, &first, &body);
-    wait_until_held(&house, body.len());
+    let mut first = begin(&venue, &first, &body);
+    wait_until_held(&venue, body.len());
     let second = signed_1(&alice, "POST", PATH, &body);
-    let reply = begin(&house, &second, &body).read().unwrap().refuses(429, "too_many_bodies");
+    let reply = begin(&venue, &second, &body).read().unwrap().refuses(429, "too_many_bodies");
     assert!(reply.head.contains("retry-after: 1") && reply.head.contains("connection: close"));
-    // Whoever is proved by the head does not pay from it.
-    house.ask_bytes(&alice, "POST", PATH, &body).expect(201);
+    // An authenticated request is not charged to it.
+    venue.ask_bytes(&alice, "POST", PATH, &body).expect(201);
     first.raw(&body).unwrap();
     first.read().unwrap().expect(201);
-    wait_until_held(&house, 0);
-    house.client().send("POST", PATH, &second, &body).expect(201);
+    wait_until_held(&venue, 0);
+    venue.client().send("POST", PATH, &second, &body).expect(201);
 }
 
 #[test]
-fn a_body_that_comes_after_the_end_of_its_key_is_refused() {
-    let (house, alice) = furnished(tight());
+fn a_body_that_arrives_after_the_end_of_its_key_is_refused() {
+    let (venue, alice) = with_topic(tight());
     let body = body(128 * KIB);
-    let mut late = begin(&house, &signed(&alice, "POST", PATH, &body), &body);
-    wait_until_held(&house, body.len());
+    let mut late = begin(&venue, &signed(&alice, "POST", PATH, &body), &body);
+    wait_until_held(&venue, body.len());
     let path = format!("/v1/admin/keys/{}", alice.id);
-    house.operate("DELETE", &path, serde_json::Value::Null).expect(200);
+    venue.operate("DELETE", &path, serde_json::Value::Null).expect(200);
     late.raw(&body).unwrap();
     late.read().unwrap().refuses(401, "key_not_valid");
 }
 
 #[test]
 fn bodies_of_a_key_have_a_share_and_small_ones_of_others_a_reserve() {
-    let (house, alice) = furnished(tight());
-    let (bob, carol) = (key(&house), key(&house));
+    let (venue, alice) = with_topic(tight());
+    let (bob, carol) = (key(&venue), key(&venue));
     let large = body(256 * KIB);
     let mut under_way: Vec<_> = [&alice, &bob]
-        .map(|key| begin(&house, &signed(key, "POST", PATH, &large), &large))
+        .map(|key| begin(&venue, &signed(key, "POST", PATH, &large), &large))
         .into_iter()
         .collect();
-    wait_until_held(&house, 2 * large.len());
-    house.ask_bytes(&alice, "POST", PATH, &body(100 * KIB)).refuses(429, "too_many_bodies");
-    let reply = house.ask_bytes(&carol, "POST", PATH, &body(100 * KIB)).refuses(503, "busy");
+    wait_until_held(&venue, 2 * large.len());
+    venue.ask_bytes(&alice, "POST", PATH, &body(100 * KIB)).refuses(429, "too_many_bodies");
+    let reply = venue.ask_bytes(&carol, "POST", PATH, &body(100 * KIB)).refuses(503, "busy");
     assert!(reply.head.contains("retry-after: 1"));
-    house.ask_bytes(&carol, "POST", PATH, &body(64 * KIB)).expect(201);
+    venue.ask_bytes(&carol, "POST", PATH, &body(64 * KIB)).expect(201);
     for client in &mut under_way {
         client.raw(&large).unwrap();
         client.read().unwrap().expect(201);
     }
-    wait_until_held(&house, 0);
-    house.ask_bytes(&carol, "POST", PATH, &body(100 * KIB)).expect(201);
+    wait_until_held(&venue, 0);
+    venue.ask_bytes(&carol, "POST", PATH, &body(100 * KIB)).expect(201);
 }
 
 #[test]
-fn a_body_that_does_not_say_how_long_it_is_counts_as_it_comes() {
-    let (house, alice) = furnished(tight());
+fn a_body_without_a_length_counts_as_it_arrives() {
+    let (venue, alice) = with_topic(tight());
     let headers = signed_1(&alice, "POST", PATH, b"[]");
-    let mut client = house.client();
+    let mut client = venue.client();
     let head = head_of("POST", PATH, &headers, "transfer-encoding: chunked");
     client.raw(head.as_bytes()).unwrap();
     let chunk = [b"8000\r\n".to_vec(), vec![b' '; 32 * KIB], b"\r\n".to_vec()].concat();
@@ -125,14 +125,14 @@ fn a_body_that_does_not_say_how_long_it_is_counts_as_it_comes() {
         }
     }
     client.read().unwrap().refuses(429, "too_many_bodies");
-    wait_until_held(&house, 0);
+    wait_until_held(&venue, 0);
 }
 
 #[test]
 fn bodies_of_refused_heads_are_never_held() {
-    let (house, alice) = furnished(config());
+    let (venue, alice) = with_topic(config());
     let large = body(2 << 20);
-    let stranger = house.key(1, &["read"]);
+    let stranger = venue.key(1, &["read"]);
     let mut clients = Vec::new();
     for nth in 0..30 {
         let (headers, path) = match nth % 3 {
@@ -143,7 +143,7 @@ fn bodies_of_refused_heads_are_never_held() {
                 (signed(&alice, "POST", path, &large), path)
             }
         };
-        let mut client = house.client();
+        let mut client = venue.client();
         let head = head_of("POST", path, &headers, &format!("content-length: {}", large.len()));
         client.raw(head.as_bytes()).unwrap();
         let reply = client.read().unwrap();
@@ -152,19 +152,19 @@ fn bodies_of_refused_heads_are_never_held() {
         assert!(reply.refuses(status, code).head.contains("connection: close"));
         clients.push(client);
     }
-    assert_eq!(house.metric("rialto_body_bytes"), 0.0);
-    // A client that sends all of it nevertheless can read why it was refused.
-    let mut client = house.client();
+    assert_eq!(venue.metric("rialto_body_bytes"), 0.0);
+    // A client that sends all of it nevertheless can read the error.
+    let mut client = venue.client();
     let head = head_of("POST", PATH, &[], &format!("content-length: {}", large.len()));
     client.raw(&[head.as_bytes(), &large].concat()).unwrap();
     client.read().unwrap().refuses(401, "credentials_missing");
 }
 
 #[test]
-fn what_goes_on_being_sent_of_a_refused_body_is_cut_off() {
-    let (house, _) = furnished(config());
-    let mut client = house.client();
-    // Longer than anybody sends meanwhile.
+fn a_client_that_keeps_sending_a_refused_body_is_disconnected() {
+    let (venue, _) = with_topic(config());
+    let mut client = venue.client();
+    // Longer than what is sent.
     let head = head_of("POST", PATH, &[], &format!("content-length: {}", 1_u64 << 40));
     client.raw(head.as_bytes()).unwrap();
     client.read().unwrap().refuses(401, "credentials_missing");
@@ -175,9 +175,9 @@ fn what_goes_on_being_sent_of_a_refused_body_is_cut_off() {
 }
 
 #[test]
-fn what_is_refused_at_the_head_does_not_end_a_connection_whose_body_is_there() {
-    let (house, _) = furnished(config());
-    let mut client = house.client();
+fn a_connection_survives_a_refusal_if_the_body_has_arrived() {
+    let (venue, _) = with_topic(config());
+    let mut client = venue.client();
     for _ in 0..3 {
         let reply = client.send("POST", PATH, &[], b"[{\"payload\":\"x\"}]");
         let reply = reply.refuses(401, "credentials_missing");
@@ -187,14 +187,14 @@ fn what_is_refused_at_the_head_does_not_end_a_connection_whose_body_is_there() {
 
 #[test]
 fn reading_stops_at_the_first_row_or_header_too_many() {
-    let (house, alice) = furnished(config());
+    let (venue, alice) = with_topic(config());
     let refused = |path: &str, body: &str| {
-        let reply = house.ask_bytes(&alice, "POST", path, body.as_bytes());
+        let reply = venue.ask_bytes(&alice, "POST", path, body.as_bytes());
         let reply = reply.refuses(400, "invalid_field");
         (reply.field().to_owned(), reply.body["error"]["message"].as_str().unwrap().to_owned())
     };
     let row = "{\"payload\":\"\"},";
-    // What follows is no JSON: it is not come to.
+    // The rest is not JSON and is not reached.
     let rows = format!("[{}!", row.repeat(1_001));
     let (field, message) = refused(PATH, &rows);
     assert_eq!((&*field, &*message), ("body", "It must be an array of at most 1000 entries."));
@@ -205,12 +205,12 @@ fn reading_stops_at_the_first_row_or_header_too_many() {
     let path = "/v1/queues/transactions";
     let many = format!("{{\"publish\":[{{\"topic\":\"t\",\"messages\":{rows}");
     assert_eq!(refused(path, &many).0, "publish[0].messages");
-    // Two topics of 600 messages each: what comes after the second is not read.
+    // Two topics of 600 messages each: the rest after the second is not read.
     let rows =
         format!("{{\"topic\":\"t\",\"messages\":[{}{{\"payload\":\"\"}}]}},", row.repeat(599));
     assert_eq!(refused(path, &format!("{{\"publish\":[{rows}{rows}!")).0, "publish");
     let many = format!("{{\"publish\":[{}!", "{\"topic\":\"t\",\"messages\":[]},".repeat(1_001));
     assert_eq!(refused(path, &many).0, "publish");
-    let stranger = house.key(1, &["read"]);
-    house.ask_bytes(&stranger, "POST", path, many.as_bytes()).refuses(403, "forbidden");
+    let stranger = venue.key(1, &["read"]);
+    venue.ask_bytes(&stranger, "POST", path, many.as_bytes()).refuses(403, "forbidden");
 }

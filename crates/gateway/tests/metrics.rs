@@ -1,11 +1,11 @@
-//! Metrics: what is documented is exported, and the other way round.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! All documented metrics are exported, and all exported ones are documented.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
-use house::{House, config, limit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use test_venue::{TestVenue, config, limit};
 
 /// Names and types of the metrics on a page.
 fn exported(page: &str) -> BTreeMap<String, String> {
@@ -20,8 +20,8 @@ fn value(page: &str, series: &str) -> f64 {
 
 #[test]
 fn every_metric_is_documented_and_every_documented_one_exported() {
-    let (house, _, _) = House::furnished(config());
-    let reply = house.operate("GET", "/metrics", Value::Null);
+    let (venue, _, _) = TestVenue::with_market(config());
+    let reply = venue.operate("GET", "/metrics", Value::Null);
     assert!(reply.head.contains("content-type: text/plain; version=0.0.4"));
     let page = reply.expect(200);
     let documented = include_str!("../../../docs/metrics.md").lines().filter_map(|line| {
@@ -33,16 +33,16 @@ fn every_metric_is_documented_and_every_documented_one_exported() {
 }
 
 #[test]
-fn metrics_say_what_happened() {
-    let (house, alice, bob) = House::furnished(config());
-    house.place(&alice, limit("sell", "1", "100")).expect(201);
-    let last = house.place(&bob, limit("buy", "1", "100")).expect(201)["seq"].clone();
-    let refused = house.place(&bob, limit("buy", "1000", "100000"));
+fn metrics_report_counts_and_states() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    venue.place(&alice, limit("sell", "1", "100")).expect(201);
+    let last = venue.place(&bob, limit("buy", "1", "100")).expect(201)["seq"].clone();
+    let refused = venue.place(&bob, limit("buy", "1000", "100000"));
     refused.refuses(422, "insufficient_balance");
     let last = last.as_str().unwrap().parse::<u64>().unwrap() + 1;
-    house.see(&bob, "/v1/balances", &last.to_string().into());
+    venue.see(&bob, "/v1/balances", &last.to_string().into());
 
-    let page = house.get("/metrics").expect(200);
+    let page = venue.get("/metrics").expect(200);
     let page = page.as_str().unwrap();
     assert_eq!(value(page, "rialto_trades_total"), 1.0);
     assert_eq!(value(page, "rialto_orders_accepted_total"), 2.0);
@@ -69,23 +69,23 @@ fn metrics_say_what_happened() {
 }
 
 #[test]
-fn withdrawals_are_counted_by_where_they_stand_and_what_they_came_to() {
-    let (house, alice, _) = House::furnished(config());
+fn withdrawals_are_counted_by_state_and_outcome() {
+    let (venue, alice, _) = TestVenue::with_market(config());
     let ask = |amount: &str, reference: &str| {
         let body = json!({"currency": "USD", "amount": amount, "reference": reference});
-        house.ask(&alice, "POST", "/v1/withdrawals", body)
+        venue.ask(&alice, "POST", "/v1/withdrawals", body)
     };
     for reference in ["a", "b", "c", "d"] {
         ask("30", reference).expect(201);
     }
     ask("1000000000", "too-much").refuses(422, "insufficient_balance");
-    house.ask(&alice, "DELETE", "/v1/withdrawals/1-b", Value::Null).expect(200);
+    venue.ask(&alice, "DELETE", "/v1/withdrawals/1-b", Value::Null).expect(200);
     for reference in ["c", "d"] {
         let approve = format!("/v1/admin/withdrawals/1-{reference}/approve");
-        house.operate("POST", &approve, json!({"receipt": "tx"})).expect(200);
+        venue.operate("POST", &approve, json!({"receipt": "tx"})).expect(200);
     }
 
-    let page = house.get("/metrics").expect(200);
+    let page = venue.get("/metrics").expect(200);
     let page = page.as_str().unwrap();
     let open = |state: &str| value(page, &format!("rialto_withdrawals_open{{state=\"{state}\"}}"));
     assert_eq!(["requested", "pending", "settling", "returning"].map(open), [0.0, 1.0, 0.0, 0.0]);
@@ -102,9 +102,9 @@ fn withdrawals_are_counted_by_where_they_stand_and_what_they_came_to() {
 
 #[test]
 fn requests_about_keys_are_counted_and_timed() {
-    let house = House::empty(config());
-    house.operate("GET", "/v1/admin/keys", Value::Null).expect(200);
-    let page = house.operate("GET", "/metrics", Value::Null).expect(200);
+    let venue = TestVenue::empty(config());
+    venue.operate("GET", "/v1/admin/keys", Value::Null).expect(200);
+    let page = venue.operate("GET", "/metrics", Value::Null).expect(200);
     let page = page.as_str().unwrap();
     let listed = "rialto_bus_requests_total{request=\"list_keys\",outcome=\"ok\"}";
     let timed = "rialto_bus_request_seconds_count{request=\"list_keys\"}";
@@ -113,17 +113,17 @@ fn requests_about_keys_are_counted_and_timed() {
 
 #[test]
 fn names_of_topics_are_for_operators() {
-    let (house, alice, _) = House::furnished(config());
-    house.operate("POST", "/v1/queues", json!({"name": "secret-plan"})).expect(201);
-    let page = |reply: house::Reply| reply.expect(200).as_str().unwrap().to_owned();
-    for reply in [house.get("/metrics"), house.ask(&alice, "GET", "/metrics", Value::Null)] {
+    let (venue, alice, _) = TestVenue::with_market(config());
+    venue.operate("POST", "/v1/queues", json!({"name": "secret-plan"})).expect(201);
+    let page = |reply: test_venue::Reply| reply.expect(200).as_str().unwrap().to_owned();
+    for reply in [venue.get("/metrics"), venue.ask(&alice, "GET", "/metrics", Value::Null)] {
         let page = page(reply);
         assert!(!page.contains("secret-plan"), "{page}");
         assert_eq!(value(&page, "rialto_queue_topics"), 1.0);
     }
-    let operators = house.key(1, &["admin"]);
-    let by_key = house.ask(&operators, "GET", "/metrics", Value::Null);
-    for reply in [house.operate("GET", "/metrics", Value::Null), by_key] {
+    let operators = venue.key(1, &["admin"]);
+    let by_key = venue.ask(&operators, "GET", "/metrics", Value::Null);
+    for reply in [venue.operate("GET", "/metrics", Value::Null), by_key] {
         assert_eq!(value(&page(reply), "rialto_queue_messages{topic=\"secret-plan\"}"), 0.0);
     }
 }

@@ -1,9 +1,8 @@
-//! What operators do: members, accounts, currencies, instruments, transfers, keys, backups.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Requests of operators: members, accounts, currencies, instruments, transfers, keys, backups.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
-use house::{House, config, key_of, limit};
 use rialto_desk::VenueParts;
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, ManualClock, SystemClock};
@@ -11,21 +10,22 @@ use rialto_gateway::Gateway;
 use rialto_model::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use test_venue::{TestVenue, config, key_of, limit};
 
 #[test]
 fn numbers_are_given_or_chosen_and_never_twice() {
-    let house = House::empty(config());
-    let member = |body| house.operate("POST", "/v1/admin/members", body);
+    let venue = TestVenue::empty(config());
+    let member = |body| venue.operate("POST", "/v1/admin/members", body);
     assert_eq!(member(json!({"name": "a"})).expect(201)["member"], 1);
     assert_eq!(member(json!({"member": 7, "name": "b"})).expect(201)["member"], 7);
     member(json!({"member": 7, "name": "c"})).refuses(409, "already_exists");
     member(json!({"member": 7})).refuses(400, "missing_field");
     member(json!({"name": "a b"})).refuses(400, "invalid_field");
     member(json!({"name": "x".repeat(37)})).refuses(400, "invalid_field");
-    let account = |body| house.operate("POST", "/v1/admin/accounts", body);
+    let account = |body| venue.operate("POST", "/v1/admin/accounts", body);
     assert_eq!(account(json!({"member": 7, "name": "d"})).expect(201)["account"], 1);
     account(json!({"member": 8, "name": "d"})).refuses(404, "unknown_member");
-    let currency = |body| house.operate("POST", "/v1/admin/currencies", body);
+    let currency = |body| venue.operate("POST", "/v1/admin/currencies", body);
     currency(json!({"code": "USD", "scale": 6})).expect(201);
     currency(json!({"code": "USD", "scale": 6})).refuses(409, "already_exists");
     currency(json!({"code": "EUR", "scale": 19})).refuses(400, "invalid_field");
@@ -34,62 +34,63 @@ fn numbers_are_given_or_chosen_and_never_twice() {
 
 #[test]
 fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
-    let (house, alice, _) = House::furnished(config());
+    let (venue, alice, _) = TestVenue::with_market(config());
     let path = "/v1/admin/instruments/BTC-USD";
-    let patch = |body| house.operate("PATCH", path, body);
+    let patch = |body| venue.operate("PATCH", path, body);
     let seq = patch(json!({"taker_fee_ppm": 500, "tick": "0.1"})).expect(200)["seq"].clone();
     let path = format!("/v1/instruments/BTC-USD?min_seq={}", seq.as_str().unwrap());
-    let now = house.get(&path).expect(200);
+    let now = venue.get(&path).expect(200);
     assert_eq!(
         (&now["instrument"]["tick"], &now["instrument"]["maker_fee_ppm"]),
         (&json!("0.10"), &json!(100))
     );
-    house.place(&alice, limit("buy", "1", "100.01")).refuses(422, "price_off_tick");
+    venue.place(&alice, limit("buy", "1", "100.01")).refuses(422, "price_off_tick");
     patch(json!({"taker_fee_ppm": -1})).refuses(400, "invalid_rules");
     patch(json!({"tick": "0.001"})).refuses(400, "invalid_field");
     patch(json!({"tick": 0.1})).refuses(400, "invalid_field");
     patch(json!({"price_scale": 3})).refuses(400, "unknown_field");
-    house
+    venue
         .operate("PATCH", "/v1/admin/instruments/NO", json!({}))
         .refuses(404, "unknown_instrument");
-    let list = |body| house.operate("POST", "/v1/admin/instruments", body);
+    let list = |body| venue.operate("POST", "/v1/admin/instruments", body);
     let body = json!({
         "symbol": "X", "base": "BTC", "quote": "ZZZ", "price_scale": 2, "quantity_scale": 4,
         "tick": "0.01", "lot": "0.0001",
     });
     let reply = list(body.clone());
     assert_eq!(reply.refuses(404, "unknown_currency").field(), "quote");
-    list(house::with(body, json!({"quote": "BTC"}))).refuses(400, "invalid_rules");
+    list(test_venue::with(body, json!({"quote": "BTC"}))).refuses(400, "invalid_rules");
 }
 
 #[test]
 fn an_instrument_is_halted_resumed_and_closed() {
-    let (house, alice, _) = House::furnished(config());
+    let (venue, alice, _) = TestVenue::with_market(config());
     let set = |what: &str| {
         let path = format!("/v1/admin/{what}");
-        house.operate("POST", &path, json!({"instrument": "BTC-USD"}))
+        venue.operate("POST", &path, json!({"instrument": "BTC-USD"}))
     };
-    house.place(&alice, limit("buy", "1", "100")).expect(201);
+    venue.place(&alice, limit("buy", "1", "100")).expect(201);
     assert_eq!(set("halt").expect(200)["state"], "halted");
-    let reply = house.place(&alice, limit("buy", "1", "100"));
+    let reply = venue.place(&alice, limit("buy", "1", "100"));
     assert_eq!(reply.refuses(422, "instrument_halted").field(), "instrument");
     set("resume").expect(200);
-    house.place(&alice, limit("buy", "1", "100")).expect(201);
+    venue.place(&alice, limit("buy", "1", "100")).expect(201);
     set("close").expect(200);
-    house.place(&alice, limit("buy", "1", "100")).refuses(422, "instrument_closed");
-    house
+    venue.place(&alice, limit("buy", "1", "100")).refuses(422, "instrument_closed");
+    venue
         .operate("POST", "/v1/admin/halt", json!({"instrument": "NO"}))
         .refuses(404, "unknown_instrument");
 }
 
 #[test]
 fn a_transfer_takes_effect_once() {
-    let (house, alice, _) = House::furnished(config());
+    let (venue, alice, _) = TestVenue::with_market(config());
     let body = json!({"account": 1, "currency": "USD", "amount": "5", "reference": "wire-1"});
-    let deposit = |body: &Value| house.operate("POST", "/v1/admin/deposits", body.clone());
+    let deposit = |body: &Value| venue.operate("POST", "/v1/admin/deposits", body.clone());
     assert_eq!(deposit(&body).expect(201)["repeated"], false);
     assert_eq!(deposit(&body).expect(200)["repeated"], true);
-    deposit(&house::with(body.clone(), json!({"amount": "6"}))).refuses(409, "reference_conflict");
+    deposit(&test_venue::with(body.clone(), json!({"amount": "6"})))
+        .refuses(409, "reference_conflict");
     let bad = [
         (json!({"amount": "0"}), 400, "amount_not_positive"),
         (json!({"amount": "-1", "reference": "n"}), 400, "amount_not_positive"),
@@ -102,50 +103,50 @@ fn a_transfer_takes_effect_once() {
         (json!({"account": null}), 400, "invalid_field"),
     ];
     for (change, status, code) in bad {
-        deposit(&house::with(body.clone(), change)).refuses(status, code);
+        deposit(&test_venue::with(body.clone(), change)).refuses(status, code);
     }
 
     let body = json!({"account": 1, "currency": "USD", "amount": "999999", "reference": "out"});
-    let out = house.operate("POST", "/v1/admin/withdrawals", body).expect(201);
-    let balances = house.see(&alice, "/v1/balances", &out["seq"]);
+    let out = venue.operate("POST", "/v1/admin/withdrawals", body).expect(201);
+    let balances = venue.see(&alice, "/v1/balances", &out["seq"]);
     assert_eq!(balances["balances"][1]["available"], "6.000000");
     let body = json!({"account": 1, "currency": "USD", "amount": "7", "reference": "out-2"});
-    house.operate("POST", "/v1/admin/withdrawals", body).refuses(422, "insufficient_balance");
+    venue.operate("POST", "/v1/admin/withdrawals", body).refuses(422, "insufficient_balance");
 }
 
 #[test]
 fn a_deposit_of_a_known_time_takes_effect_once_whenever_it_is_sent() {
-    let (house, _, bob) = House::furnished(config());
+    let (venue, _, bob) = TestVenue::with_market(config());
     let body = json!({"account": 1, "currency": "USD", "amount": "5", "reference": "wire-0"});
-    let first = house.operate("POST", "/v1/admin/deposits", body.clone()).expect(201);
+    let first = venue.operate("POST", "/v1/admin/deposits", body.clone()).expect(201);
     let now: u64 = first["time"].as_str().unwrap().parse().unwrap();
     let days = |count: u64| (now - count * Timestamp::DAY).to_string();
     let deposit = |time: &str, reference: &str| {
         let fields = json!({"time": time, "reference": reference});
-        house.operate("POST", "/v1/admin/deposits", house::with(body.clone(), fields))
+        venue.operate("POST", "/v1/admin/deposits", test_venue::with(body.clone(), fields))
     };
     assert_eq!(deposit(&days(29), "wire-1").expect(201)["repeated"], false);
-    // Members' withdrawals have references of their own, which displace none of these.
+    // References of members' withdrawals are separate from those of operators.
     let out = json!({"currency": "USD", "amount": "0.01", "reference": "wire-1"});
-    house.ask(&bob, "POST", "/v1/withdrawals", out).expect(201);
+    venue.ask(&bob, "POST", "/v1/withdrawals", out).expect(201);
     assert_eq!(deposit(&days(29), "wire-1").expect(200)["repeated"], true);
     assert_eq!(deposit(&days(31), "wire-1").expect(200)["repeated"], true);
     assert_eq!(deposit(&days(31), "wire-2").refuses(409, "reference_too_old").field(), "time");
     assert_eq!(deposit("yesterday", "wire-3").refuses(400, "invalid_field").field(), "time");
-    let timed = house::with(body.clone(), json!({"time": days(1), "reference": "out"}));
-    let refused = house.operate("POST", "/v1/admin/withdrawals", timed);
+    let timed = test_venue::with(body.clone(), json!({"time": days(1), "reference": "out"}));
+    let refused = venue.operate("POST", "/v1/admin/withdrawals", timed);
     assert_eq!(refused.refuses(400, "unknown_field").field(), "time");
 }
 
 #[test]
 fn keys_are_made_for_a_members_own_accounts_and_listed_without_their_secrets() {
-    let (house, ..) = House::furnished(config());
-    let make = |body| house.operate("POST", "/v1/admin/keys", body);
+    let (venue, ..) = TestVenue::with_market(config());
+    let make = |body| venue.operate("POST", "/v1/admin/keys", body);
     let made = make(json!({"member": 2, "scopes": ["read"], "label": "desk"})).expect(201);
     assert_eq!((&made["accounts"], &made["label"]), (&json!([2]), &json!("desk")));
     let key = key_of(&made);
-    house.ask(&key, "GET", "/v1/balances", Value::Null).expect(200);
-    let listed = house.operate("GET", "/v1/admin/keys", Value::Null).expect(200).to_string();
+    venue.ask(&key, "GET", "/v1/balances", Value::Null).expect(200);
+    let listed = venue.operate("GET", "/v1/admin/keys", Value::Null).expect(200).to_string();
     assert!(listed.contains(&key.id) && !listed.contains(&key.secret.reveal()));
 
     make(json!({"member": 9, "scopes": ["read"]})).refuses(404, "unknown_member");
@@ -160,20 +161,20 @@ fn keys_are_made_for_a_members_own_accounts_and_listed_without_their_secrets() {
     for body in bad {
         make(body).refuses(400, "invalid_field");
     }
-    house.operate("DELETE", "/v1/admin/keys/rk_none", Value::Null).refuses(404, "unknown_key");
+    venue.operate("DELETE", "/v1/admin/keys/rk_none", Value::Null).refuses(404, "unknown_key");
     let admin = make(json!({"member": 2, "scopes": ["admin"]})).expect(201);
     let body = json!({"name": "by-key"});
-    house.ask(&key_of(&admin), "POST", "/v1/admin/members", body).expect(201);
+    venue.ask(&key_of(&admin), "POST", "/v1/admin/members", body).expect(201);
 }
 
 #[test]
 fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
-    let (house, alice, _) = House::furnished(config());
-    house.place(&alice, limit("buy", "1", "100")).expect(201);
-    house.operate("POST", "/v1/admin/snapshot", Value::Null).expect(201);
-    let backup = |name: &str| house.operate("POST", "/v1/admin/backup", json!({"name": name}));
+    let (venue, alice, _) = TestVenue::with_market(config());
+    venue.place(&alice, limit("buy", "1", "100")).expect(201);
+    venue.operate("POST", "/v1/admin/snapshot", Value::Null).expect(201);
+    let backup = |name: &str| venue.operate("POST", "/v1/admin/backup", json!({"name": name}));
     let made = backup("first").expect(201);
-    assert_eq!(made["directory"], house.dir.path().join("backups/first").to_str().unwrap());
+    assert_eq!(made["directory"], venue.dir.path().join("backups/first").to_str().unwrap());
     assert_eq!(made["left_out"], json!(["keys", "flows", "queues"]));
     backup("first").refuses(409, "backup_exists");
     backup("before-0.2").expect(201);
@@ -192,13 +193,13 @@ fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
 
 #[test]
 fn a_backup_is_not_written_through_a_symbolic_link() {
-    let house = House::empty(config());
-    let (backups, elsewhere) = (house.dir.path().join("backups"), house.dir.path().join("theirs"));
+    let venue = TestVenue::empty(config());
+    let (backups, elsewhere) = (venue.dir.path().join("backups"), venue.dir.path().join("theirs"));
     std::fs::create_dir_all(&elsewhere).unwrap();
     let refused = |name: &str| {
-        let reply = house.operate("POST", "/v1/admin/backup", json!({"name": name}));
-        let told = reply.refuses(503, "backup_failed").body["error"]["message"].to_string();
-        assert!(told.contains("is a symbolic link"), "{told}");
+        let reply = venue.operate("POST", "/v1/admin/backup", json!({"name": name}));
+        let message = reply.refuses(503, "backup_failed").body["error"]["message"].to_string();
+        assert!(message.contains("is a symbolic link"), "{message}");
         assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     };
     std::os::unix::fs::symlink(&elsewhere, &backups).unwrap();
@@ -207,48 +208,48 @@ fn a_backup_is_not_written_through_a_symbolic_link() {
     std::fs::create_dir(&backups).unwrap();
     std::os::unix::fs::symlink(&elsewhere, backups.join("monday")).unwrap();
     refused("monday");
-    house.operate("POST", "/v1/admin/backup", json!({"name": "tuesday"})).expect(201);
+    venue.operate("POST", "/v1/admin/backup", json!({"name": "tuesday"})).expect(201);
 }
 
 #[test]
-fn a_step_of_the_clock_is_told_and_followed_when_the_operator_accepts_it() {
+fn a_clock_step_is_reported_and_followed_after_acceptance() {
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
-    let house = House::with_clock(config(), EngineConfig::default(), Arc::clone(&clock) as _);
-    house.furnish();
-    let alice = house.member("alice");
+    let venue = TestVenue::with_clock(config(), EngineConfig::default(), Arc::clone(&clock) as _);
+    venue.create_market();
+    let alice = venue.member("alice");
     let metric = |name: &str| {
-        let page = house.get("/metrics").expect(200);
+        let page = venue.get("/metrics").expect(200);
         let line = page.as_str().unwrap().lines().find_map(|line| line.strip_prefix(name));
         line.unwrap().trim().parse::<f64>().unwrap()
     };
-    let accept = || house.operate("POST", "/v1/admin/clock/accept", Value::Null).expect(200);
+    let accept = || venue.operate("POST", "/v1/admin/clock/accept", Value::Null).expect(200);
     assert_eq!(metric("rialto_clock_unfollowed_seconds"), 0.0);
     assert_eq!(accept()["step_ns"], "0");
 
     clock.step(-3_600_000_000_000);
     assert_eq!(metric("rialto_clock_unfollowed_seconds"), -3_600.0);
     assert_eq!(metric("rialto_clock_steps_total"), 1.0);
-    house.place(&alice, limit("buy", "1", "100")).expect(201);
-    house.ask(&alice, "POST", "/v1/admin/clock/accept", Value::Null).refuses(403, "forbidden");
+    venue.place(&alice, limit("buy", "1", "100")).expect(201);
+    venue.ask(&alice, "POST", "/v1/admin/clock/accept", Value::Null).refuses(403, "forbidden");
     assert_eq!(accept()["step_ns"], "-3600000000000");
     assert_eq!(metric("rialto_clock_unfollowed_seconds"), 0.0);
 }
 
 #[test]
-fn a_venue_without_a_directory_for_backups_says_which_setting_it_wants() {
-    let house = House::empty(config());
-    let engine = Arc::clone(house.engine.as_ref().unwrap());
-    let (live, keys) = (Arc::clone(&house.live), Arc::clone(&house.keys));
-    let venue = VenueParts { engine, live };
-    let other = Gateway::start(config(), venue, keys).ok().unwrap();
+fn the_error_of_a_venue_without_a_backup_directory_names_the_setting() {
+    let venue = TestVenue::empty(config());
+    let engine = Arc::clone(venue.engine.as_ref().unwrap());
+    let (live, keys) = (Arc::clone(&venue.live), Arc::clone(&venue.keys));
+    let parts = VenueParts { engine, live };
+    let other = Gateway::start(config(), parts, keys).ok().unwrap();
     let headers = [
-        ("Authorization", format!("Bearer {}", house.admin.reveal())),
+        ("Authorization", format!("Bearer {}", venue.admin.reveal())),
         ("Content-Type", "application/json".to_owned()),
     ];
-    let mut client = house::Client::connect(other.local_addr());
+    let mut client = test_venue::Client::connect(other.local_addr());
     let reply = client.send("POST", "/v1/admin/backup", &headers, br#"{"name":"monday"}"#);
-    let told = reply.refuses(409, "no_backup_dir").body["error"]["message"].to_string();
-    assert!(told.contains("backup_dir under [gateway]"), "{told}");
+    let message = reply.refuses(409, "no_backup_dir").body["error"]["message"].to_string();
+    assert!(message.contains("backup_dir under [gateway]"), "{message}");
     drop(client);
     assert!(other.shutdown(std::time::Duration::from_secs(5)));
 }

@@ -1,58 +1,58 @@
-//! Topics over HTTP: publishing, consuming, reading, who may, and what is refused.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Topics over HTTP: publishing, consuming, reading, rights, errors.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
-use house::{House, Key, Reply, config, key_of, signed};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use test_venue::{Key, Reply, TestVenue, config, key_of, signed};
 
 /// A venue with a topic `jobs` and its group `all`.
-fn furnished(config: GatewayConfig) -> House {
-    let house = House::empty(config);
-    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
-    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
-    house
+fn with_topic(config: GatewayConfig) -> TestVenue {
+    let venue = TestVenue::empty(config);
+    venue.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    venue.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    venue
 }
 
-fn publish(house: &House, messages: Value) -> Value {
-    house.operate("POST", "/v1/queues/jobs/messages", messages).expect(201)
+fn publish(venue: &TestVenue, messages: Value) -> Value {
+    venue.operate("POST", "/v1/queues/jobs/messages", messages).expect(201)
 }
 
-fn in_group(house: &House, what: &str, body: Value) -> Reply {
-    house.operate("POST", &format!("/v1/queues/jobs/groups/all/{what}"), body)
+fn in_group(venue: &TestVenue, what: &str, body: Value) -> Reply {
+    venue.operate("POST", &format!("/v1/queues/jobs/groups/all/{what}"), body)
 }
 
-fn fetch(house: &House, consumer: &str) -> Vec<Value> {
-    let told = in_group(house, "fetch", json!({"consumer": consumer})).expect(200);
-    told["messages"].as_array().unwrap().clone()
+fn fetch(venue: &TestVenue, consumer: &str) -> Vec<Value> {
+    let answer = in_group(venue, "fetch", json!({"consumer": consumer})).expect(200);
+    answer["messages"].as_array().unwrap().clone()
 }
 
-/// How messages are named in an acknowledgement.
+/// The names of messages in an acknowledgement.
 fn leases(messages: &[Value]) -> Value {
     let lease = |message: &Value| json!({"id": message["id"], "lease": message["lease"]});
     messages.iter().map(lease).collect()
 }
 
-/// A key with these rights to these topics and nothing else.
-fn key(house: &House, grants: Value) -> Key {
-    let member = house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+/// A key with only these rights to these topics.
+fn key(venue: &TestVenue, grants: Value) -> Key {
+    let member = venue.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
     let body = json!({"member": member["member"], "queues": grants});
-    key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201))
+    key_of(&venue.operate("POST", "/v1/admin/keys", body).expect(201))
 }
 
 #[test]
-fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
-    let house = furnished(config());
+fn a_message_is_fetched_until_it_is_acknowledged() {
+    let venue = with_topic(config());
     let message = json!({
         "payload": "paint it \"red\"", "key": "house-7", "headers": {"trace": "9"},
         "content_type": "text/plain", "schema_version": 3, "expires_after_ms": 60_000,
     });
-    let told = publish(&house, json!([message, {"payload_base64": "/wA="}]));
-    assert_eq!(told, json!({"ids": ["0:1", "0:2"], "duplicates": 0}));
+    let answer = publish(&venue, json!([message, {"payload_base64": "/wA="}]));
+    assert_eq!(answer, json!({"ids": ["0:1", "0:2"], "duplicates": 0}));
 
-    let messages = fetch(&house, "one");
+    let messages = fetch(&venue, "one");
     let [first, second] = &messages[..] else { panic!("{messages:?}") };
     assert_eq!((&first["id"], &first["attempt"]), (&json!("0:1"), &json!(1)));
     for name in ["payload", "key", "headers", "content_type", "schema_version"] {
@@ -61,29 +61,29 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
     assert!(first["expires_at"].is_string() && first["published_at"].is_string(), "{first}");
     assert_eq!((&second["payload_base64"], &second["payload"]), (&json!("/wA="), &Value::Null));
 
-    assert!(fetch(&house, "two").is_empty(), "another has them");
+    assert!(fetch(&venue, "two").is_empty(), "another has them");
     let body = json!({"consumer": "one", "messages": leases(&messages[..1])});
-    assert_eq!(in_group(&house, "ack", body).expect(200), json!({"lost": []}));
+    assert_eq!(in_group(&venue, "ack", body).expect(200), json!({"lost": []}));
     let body = json!({"consumer": "one", "messages": leases(&messages[1..]), "detail": "busy"});
-    assert_eq!(in_group(&house, "nack", body).expect(200), json!({"lost": []}));
+    assert_eq!(in_group(&venue, "nack", body).expect(200), json!({"lost": []}));
 
-    let again = fetch(&house, "two");
+    let again = fetch(&venue, "two");
     assert_eq!(again.len(), 1, "{again:?}");
     assert_eq!((&again[0]["id"], &again[0]["attempt"]), (&json!("0:2"), &json!(2)));
     let unseen = |more: Value| {
         let body = json!({"consumer": "two", "messages": leases(&again), "unseen": true});
-        in_group(&house, "nack", house::with(body, more))
+        in_group(&venue, "nack", test_venue::with(body, more))
     };
     assert_eq!(unseen(json!({"detail": "x"})).refuses(400, "invalid_field").field(), "unseen");
     assert_eq!(unseen(json!({})).expect(200), json!({"lost": []}));
-    let again = fetch(&house, "two");
+    let again = fetch(&venue, "two");
     assert_eq!((&again[0]["id"], &again[0]["attempt"]), (&json!("0:2"), &json!(2)));
     let body = json!({"consumer": "two", "messages": leases(&again)});
-    assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": []}));
+    assert_eq!(in_group(&venue, "extend", body).expect(200), json!({"lost": []}));
 
-    let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+    let topic = venue.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
     assert_eq!(topic["published_messages"], "2");
-    // How long it is there is not known, and neither are they: but they are told, as numbers.
+    // The values are unpredictable, but they are numbers.
     for (rates, of) in [(&topic["rates"], "published"), (&topic["groups"][0]["rates"], "delivered")]
     {
         assert!(rates["window_ms"].is_string(), "{rates}");
@@ -95,7 +95,7 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
         (&group["name"], &group["acked"], &group["redelivered"]),
         (&json!("all"), &json!("1"), &json!("2"))
     );
-    let metrics = house.operate("GET", "/metrics", Value::Null).body.as_str().unwrap().to_owned();
+    let metrics = venue.operate("GET", "/metrics", Value::Null).body.as_str().unwrap().to_owned();
     assert!(metrics.contains("rialto_queue_published_total{topic=\"jobs\"} 2\n"), "{metrics}");
     assert!(metrics.contains("rialto_queue_redelivered_total{topic=\"jobs\",group=\"all\"} 2\n"));
     assert!(
@@ -105,93 +105,93 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
 
 #[test]
 fn a_lease_that_was_lost_is_listed_and_the_others_count() {
-    let house = furnished(config());
-    publish(&house, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
-    let messages = fetch(&house, "one");
+    let venue = with_topic(config());
+    publish(&venue, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
+    let messages = fetch(&venue, "one");
     let ack = |messages: &[Value]| {
         let body = json!({"consumer": "one", "messages": leases(messages)});
-        in_group(&house, "ack", body).expect(200)
+        in_group(&venue, "ack", body).expect(200)
     };
     assert_eq!(ack(&messages[..1]), json!({"lost": []}));
     assert_eq!(ack(&messages[..2]), json!({"lost": ["0:1"]}));
-    // The same number, as an earlier process handed it out; and a lane that there is not.
+    // The same number with another process's token; and a lane that does not exist.
     let (_, number) = messages[2]["lease"].as_str().unwrap().split_once('.').unwrap();
     let lease = format!("00000000.{number}");
     let other = json!([{"id": "0:3", "lease": lease}, {"id": "200:7", "lease": lease}]);
     let body = json!({"consumer": "one", "messages": other});
-    assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": ["0:3", "200:7"]}));
+    assert_eq!(in_group(&venue, "extend", body).expect(200), json!({"lost": ["0:3", "200:7"]}));
     assert_eq!(ack(&messages[2..]), json!({"lost": []}));
 }
 
 #[test]
 fn a_fetch_waits_until_something_is_published() {
-    let house = furnished(config());
+    let venue = with_topic(config());
     std::thread::scope(|scope| {
         let began = Instant::now();
         let body = json!({"consumer": "one", "wait_ms": 20_000});
-        let waiting = scope.spawn(|| in_group(&house, "fetch", body).expect(200));
+        let waiting = scope.spawn(|| in_group(&venue, "fetch", body).expect(200));
         loop {
-            let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+            let topic = venue.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
             if topic["groups"][0]["consumers"] == "1" {
                 break;
             }
         }
-        publish(&house, json!([{"payload": "at last"}]));
-        let told = waiting.join().unwrap();
-        assert_eq!(told["messages"][0]["payload"], "at last");
+        publish(&venue, json!([{"payload": "at last"}]));
+        let answer = waiting.join().unwrap();
+        assert_eq!(answer["messages"][0]["payload"], "at last");
         assert!(began.elapsed() < Duration::from_secs(15));
     });
-    let told = in_group(&house, "fetch", json!({"consumer": "two", "wait_ms": 5})).expect(200);
-    assert_eq!(told, json!({"messages": [], "missed": "0"}));
+    let answer = in_group(&venue, "fetch", json!({"consumer": "two", "wait_ms": 5})).expect(200);
+    assert_eq!(answer, json!({"messages": [], "missed": "0"}));
 }
 
 #[test]
 fn a_reader_waits_until_something_is_published() {
-    let house = furnished(config());
+    let venue = with_topic(config());
     std::thread::scope(|scope| {
         let path = "/v1/queues/jobs/messages?from=1&wait_ms=20000";
-        let waiting = scope.spawn(|| house.operate("GET", path, Value::Null).expect(200));
-        publish(&house, json!([{"payload": "at last"}]));
-        let told = waiting.join().unwrap();
-        assert_eq!(told["messages"][0]["payload"], "at last");
-        assert_eq!(told["next"], "2");
+        let waiting = scope.spawn(|| venue.operate("GET", path, Value::Null).expect(200));
+        publish(&venue, json!([{"payload": "at last"}]));
+        let answer = waiting.join().unwrap();
+        assert_eq!(answer["messages"][0]["payload"], "at last");
+        assert_eq!(answer["next"], "2");
     });
     let path = "/v1/queues/jobs/messages?from=2&wait_ms=5";
-    let told = house.operate("GET", path, Value::Null).expect(200);
-    assert_eq!(told, json!({"messages": [], "missed": "0", "conflated": "0", "next": "2"}));
+    let answer = venue.operate("GET", path, Value::Null).expect(200);
+    assert_eq!(answer, json!({"messages": [], "missed": "0", "conflated": "0", "next": "2"}));
 }
 
 #[test]
-fn who_waits_for_messages_is_answered_at_the_stop() {
-    let mut house = furnished(config());
+fn a_waiting_fetch_is_answered_at_the_stop() {
+    let mut venue = with_topic(config());
     let body = json!({"consumer": "one", "wait_ms": 30_000}).to_string().into_bytes();
     let path = "/v1/queues/jobs/groups/all/fetch";
-    let key = key(&house, json!([{"topics": "jobs", "rights": ["consume"]}]));
-    let mut client = house.client();
+    let key = key(&venue, json!([{"topics": "jobs", "rights": ["consume"]}]));
+    let mut client = venue.client();
     let headers = signed(&key, "POST", path, &body);
     let waiting = std::thread::spawn(move || client.send("POST", path, &headers, &body));
     loop {
-        let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+        let topic = venue.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
         if topic["groups"][0]["consumers"] == "1" {
             break;
         }
     }
     let began = Instant::now();
-    assert!(house.gateway.take().unwrap().shutdown(Duration::from_secs(10)));
+    assert!(venue.gateway.take().unwrap().shutdown(Duration::from_secs(10)));
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
-    let told = waiting.join().unwrap().expect(200);
-    assert_eq!(told, json!({"messages": [], "missed": "0"}));
+    let answer = waiting.join().unwrap().expect(200);
+    assert_eq!(answer, json!({"messages": [], "missed": "0"}));
 }
 
 #[test]
 fn lines_are_published_as_an_array_is_and_numbers_keep_them_from_being_published_twice() {
-    let house = furnished(config());
+    let venue = with_topic(config());
     let send = |path: &str, body: &str| {
         let headers = [
-            ("Authorization", format!("Bearer {}", house.admin.reveal())),
+            ("Authorization", format!("Bearer {}", venue.admin.reveal())),
             ("Content-Type", "application/x-ndjson".to_owned()),
         ];
-        house.client().send("POST", path, &headers, body.as_bytes())
+        venue.client().send("POST", path, &headers, body.as_bytes())
     };
     let path = "/v1/queues/jobs/messages?producer=7&first=1";
     let lines = "{\"payload\":\"a\"}\n\n{\"payload\":\"b\"}\n";
@@ -203,10 +203,10 @@ fn lines_are_published_as_an_array_is_and_numbers_keep_them_from_being_published
 
 #[test]
 fn a_topic_is_read_page_by_page_without_a_group() {
-    let house = furnished(config());
-    publish(&house, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
+    let venue = with_topic(config());
+    publish(&venue, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
     let read = |query: &str| {
-        house.operate("GET", &format!("/v1/queues/jobs/messages{query}"), Value::Null)
+        venue.operate("GET", &format!("/v1/queues/jobs/messages{query}"), Value::Null)
     };
     let page = read("?max=2").expect(200);
     let payloads = |page: &Value| -> Vec<String> {
@@ -232,24 +232,24 @@ fn a_topic_is_read_page_by_page_without_a_group() {
 }
 
 #[test]
-fn who_is_overtaken_is_cut_off_if_the_topic_says_so() {
-    let house = House::empty(config());
+fn an_overtaken_reader_gets_an_error_if_the_topic_says_so() {
+    let venue = TestVenue::empty(config());
     let topic = json!({"name": "jobs", "level": "memory", "priorities": 2, "overtaken": "cut_off"});
-    house.operate("POST", "/v1/queues", topic).expect(201);
-    let fill = || publish(&house, (0..6).map(|nth| json!({"payload": nth.to_string()})).collect());
+    venue.operate("POST", "/v1/queues", topic).expect(201);
+    let fill = || publish(&venue, (0..6).map(|nth| json!({"payload": nth.to_string()})).collect());
     let read = |from: &str| {
         let path = format!("/v1/queues/jobs/messages?from={from}&max=2");
-        house.operate("GET", &path, Value::Null)
+        venue.operate("GET", &path, Value::Null)
     };
     fill();
-    // The second page goes on with the first, so that the third is read ahead.
+    // The second page continues the first, so that the third is read ahead.
     let next = |reply: Reply| reply.expect(200)["next"].as_str().unwrap().to_owned();
     let at = next(read(&next(read("oldest"))));
-    house.operate("DELETE", "/v1/queues/jobs/messages", Value::Null).expect(200);
+    venue.operate("DELETE", "/v1/queues/jobs/messages", Value::Null).expect(200);
     fill();
     assert_eq!(read(&at).refuses(409, "cut_off").field(), "from");
-    // Not even behind a message that can be read.
-    publish(&house, json!([{"payload": "urgent", "priority": 1}]));
+    // Also after a message that may be read.
+    publish(&venue, json!([{"payload": "urgent", "priority": 1}]));
     assert_eq!(read(&at).refuses(409, "cut_off").field(), "from");
     let begun = read("oldest").expect(200);
     let ids: Vec<_> = (0..2).map(|nth| &begun["messages"][nth]["id"]).collect();
@@ -257,17 +257,17 @@ fn who_is_overtaken_is_cut_off_if_the_topic_says_so() {
 }
 
 #[test]
-fn who_reads_far_behind_is_spared_what_is_out_of_date_and_told() {
-    let house = House::empty(config());
+fn a_reader_far_behind_gets_conflated_messages_and_their_number() {
+    let venue = TestVenue::empty(config());
     let overtaken = json!({"conflated": {"behind": 2}});
     let topic = json!({"name": "jobs", "level": "memory", "overtaken": overtaken});
-    house.operate("POST", "/v1/queues", topic).expect(201);
+    venue.operate("POST", "/v1/queues", topic).expect(201);
     let message = |key: &str, payload: &str| json!({"key": key, "payload": payload});
     let messages = [("x", "x1"), ("x", "x2"), ("y", "y1"), ("x", "x3"), ("y", "y2")];
-    publish(&house, messages.iter().map(|(key, payload)| message(key, payload)).collect());
+    publish(&venue, messages.iter().map(|(key, payload)| message(key, payload)).collect());
     let read = |query: &str| {
         let path = format!("/v1/queues/jobs/messages{query}");
-        house.operate("GET", &path, Value::Null).expect(200)
+        venue.operate("GET", &path, Value::Null).expect(200)
     };
     let first = read("?max=1");
     assert_eq!(first["messages"][0]["payload"], "x3");
@@ -278,9 +278,9 @@ fn who_reads_far_behind_is_spared_what_is_out_of_date_and_told() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
-    let house = furnished(GatewayConfig { queue_body_bytes_max: 4_096, ..config() });
-    let make = |body: Value| house.operate("POST", "/v1/queues", body);
+fn invalid_requests_are_refused_with_the_field() {
+    let venue = with_topic(GatewayConfig { queue_body_bytes_max: 4_096, ..config() });
+    let make = |body: Value| venue.operate("POST", "/v1/queues", body);
     make(json!({"name": "jobs", "level": "memory", "priorities": 2})).refuses(409, "topic_exists");
     make(json!({"name": "jobs", "level": "memory"})).expect(201);
     for body in [
@@ -296,7 +296,7 @@ fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
         make(body).refuses(400, "invalid_field");
     }
     let put = |query: &str, body: Value| {
-        house.operate("POST", &format!("/v1/queues/jobs/messages{query}"), body)
+        venue.operate("POST", &format!("/v1/queues/jobs/messages{query}"), body)
     };
     let one = || json!([{"payload": "a"}]);
     put("", json!([])).refuses(400, "invalid_field");
@@ -312,10 +312,10 @@ fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
     let reply = put("", json!([{"payload": "a"}, {"payload": "b", "priority": 3}]));
     let reply = reply.refuses(400, "invalid_message");
     assert_eq!(reply.field(), "[1]");
-    let told = reply.body["error"]["message"].as_str().unwrap();
-    assert!(told.contains("The first 1 of 2 messages have been published."), "{told}");
+    let answer = reply.body["error"]["message"].as_str().unwrap();
+    assert!(answer.contains("The first 1 of 2 messages have been published."), "{answer}");
 
-    let group = |what: &str, body: Value| in_group(&house, what, body);
+    let group = |what: &str, body: Value| in_group(&venue, what, body);
     let refused = group("fetch", json!({"consumer": "c", "wait_ms": 30_001}));
     assert_eq!(refused.refuses(400, "invalid_field").field(), "wait_ms");
     group("fetch", json!({"consumer": "c", "max": 0})).refuses(400, "invalid_field");
@@ -327,7 +327,7 @@ fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
         let body = json!({"consumer": "c", "messages": [{"id": id, "lease": lease}]});
         group("ack", body).refuses(400, "invalid_field");
     }
-    let make = |body: Value| house.operate("POST", "/v1/queues/jobs/groups", body);
+    let make = |body: Value| venue.operate("POST", "/v1/queues/jobs/groups", body);
     make(json!({"name": "all", "filter": "eu"})).refuses(409, "group_exists");
     make(json!({"name": "x", "filter": "="})).refuses(400, "invalid_field");
     make(json!({"name": "x", "filter": "x".repeat(1_001)})).refuses(400, "invalid_field");
@@ -337,78 +337,78 @@ fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
             .refuses(400, "invalid_field");
     }
     make(json!({"name": "x", "start": {"seq": 3}})).refuses(400, "invalid_field");
-    let ask = |path: &str| house.operate("GET", path, Value::Null);
+    let ask = |path: &str| venue.operate("GET", path, Value::Null);
     ask("/v1/queues/none").refuses(404, "unknown_topic");
     ask("/v1/queues/none/messages").refuses(404, "unknown_topic");
     ask("/v1/queues/..%2F/messages").refuses(400, "invalid_field");
     let path = "/v1/queues/jobs/groups/none/fetch";
-    house.operate("POST", path, json!({"consumer": "c"})).refuses(404, "unknown_group");
-    house.operate("POST", "/v1/queues/none/messages", one()).refuses(404, "unknown_topic");
+    venue.operate("POST", path, json!({"consumer": "c"})).refuses(404, "unknown_group");
+    venue.operate("POST", "/v1/queues/none/messages", one()).refuses(404, "unknown_topic");
 }
 
 #[test]
 fn a_full_work_queue_refuses_and_takes_more_when_something_is_done() {
-    let house = House::empty(config());
+    let venue = TestVenue::empty(config());
     let body = json!({"name": "jobs", "level": "memory", "kind": "work_queue", "messages_max": 1});
-    house.operate("POST", "/v1/queues", body).expect(201);
-    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
-    publish(&house, json!([{"payload": "a"}]));
-    let put = || house.operate("POST", "/v1/queues/jobs/messages", json!([{"payload": "b"}]));
+    venue.operate("POST", "/v1/queues", body).expect(201);
+    venue.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    publish(&venue, json!([{"payload": "a"}]));
+    let put = || venue.operate("POST", "/v1/queues/jobs/messages", json!([{"payload": "b"}]));
     assert!(put().refuses(503, "topic_full").head.contains("retry-after"));
-    let body = json!({"consumer": "one", "messages": leases(&fetch(&house, "one"))});
-    in_group(&house, "ack", body).expect(200);
+    let body = json!({"consumer": "one", "messages": leases(&fetch(&venue, "one"))});
+    in_group(&venue, "ack", body).expect(200);
     put().expect(201);
 }
 
 #[test]
 fn a_consumer_that_leaves_gives_back_what_it_had() {
-    let house = furnished(config());
-    publish(&house, json!([{"payload": "a"}]));
-    assert_eq!(fetch(&house, "one").len(), 1);
-    assert!(fetch(&house, "two").is_empty());
+    let venue = with_topic(config());
+    publish(&venue, json!([{"payload": "a"}]));
+    assert_eq!(fetch(&venue, "one").len(), 1);
+    assert!(fetch(&venue, "two").is_empty());
     let leave = "/v1/queues/jobs/groups/all/consumers/one";
-    let producer = key(&house, json!([{"topics": "jobs", "rights": ["produce"]}]));
-    house.ask(&producer, "DELETE", leave, Value::Null).refuses(403, "forbidden");
-    let other = key(&house, json!([{"topics": "jobs", "rights": ["consume"]}]));
-    house.ask(&other, "DELETE", leave, Value::Null).expect(200);
-    assert!(fetch(&house, "two").is_empty(), "another key's consumer of that name is another");
-    house.operate("DELETE", leave, Value::Null).expect(200);
-    assert_eq!(fetch(&house, "two").len(), 1);
-    house.operate("DELETE", leave, Value::Null).expect(200);
+    let producer = key(&venue, json!([{"topics": "jobs", "rights": ["produce"]}]));
+    venue.ask(&producer, "DELETE", leave, Value::Null).refuses(403, "forbidden");
+    let other = key(&venue, json!([{"topics": "jobs", "rights": ["consume"]}]));
+    venue.ask(&other, "DELETE", leave, Value::Null).expect(200);
+    assert!(fetch(&venue, "two").is_empty(), "another key's consumer of that name is another");
+    venue.operate("DELETE", leave, Value::Null).expect(200);
+    assert_eq!(fetch(&venue, "two").len(), 1);
+    venue.operate("DELETE", leave, Value::Null).expect(200);
 }
 
 #[test]
 fn a_topic_that_was_deleted_and_made_again_is_another_one() {
-    let house = furnished(config());
-    publish(&house, json!([{"payload": "a"}]));
-    assert_eq!(fetch(&house, "one").len(), 1);
-    house.operate("DELETE", "/v1/queues/jobs", Value::Null).expect(200);
-    in_group(&house, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_topic");
-    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
-    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
-    publish(&house, json!([{"payload": "b"}]));
-    assert_eq!(fetch(&house, "one")[0]["payload"], "b");
-    house.operate("DELETE", "/v1/queues/jobs/groups/all", Value::Null).expect(200);
-    in_group(&house, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_group");
+    let venue = with_topic(config());
+    publish(&venue, json!([{"payload": "a"}]));
+    assert_eq!(fetch(&venue, "one").len(), 1);
+    venue.operate("DELETE", "/v1/queues/jobs", Value::Null).expect(200);
+    in_group(&venue, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_topic");
+    venue.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    venue.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    publish(&venue, json!([{"payload": "b"}]));
+    assert_eq!(fetch(&venue, "one")[0]["payload"], "b");
+    venue.operate("DELETE", "/v1/queues/jobs/groups/all", Value::Null).expect(200);
+    in_group(&venue, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_group");
 }
 
 #[test]
 fn dead_letters_are_listed_sent_back_and_dropped() {
-    let house = furnished(config());
+    let venue = with_topic(config());
     let body = json!({"name": "once", "attempts_max": 1});
-    house.operate("POST", "/v1/queues/jobs/groups", body).expect(201);
-    publish(&house, json!([{"payload": "a"}, {"payload": "b"}]));
+    venue.operate("POST", "/v1/queues/jobs/groups", body).expect(201);
+    publish(&venue, json!([{"payload": "a"}, {"payload": "b"}]));
     let once = "/v1/queues/jobs/groups/once";
     let body = json!({"consumer": "one"});
-    let told = house.operate("POST", &format!("{once}/fetch"), body).expect(200);
-    let leases = leases(told["messages"].as_array().unwrap());
+    let answer = venue.operate("POST", &format!("{once}/fetch"), body).expect(200);
+    let leases = leases(answer["messages"].as_array().unwrap());
     let body = json!({"consumer": "one", "messages": leases, "refuse": true, "detail": "torn"});
-    house.operate("POST", &format!("{once}/nack"), body).expect(200);
+    venue.operate("POST", &format!("{once}/nack"), body).expect(200);
 
     let letters = |max: &str| {
         let path = format!("/v1/queues/jobs.dead/dead-letters{max}");
-        let told = house.operate("GET", &path, Value::Null).expect(200);
-        told["messages"].as_array().unwrap().clone()
+        let answer = venue.operate("GET", &path, Value::Null).expect(200);
+        answer["messages"].as_array().unwrap().clone()
     };
     let [a, b] = &letters("")[..] else { panic!() };
     assert_eq!((&a["payload"], &b["payload"]), (&json!("a"), &json!("b")));
@@ -419,52 +419,56 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
     assert_eq!(letters("?max=1").len(), 1);
 
     let redrive = "/v1/queues/jobs.dead/redrive";
-    // Who may do everything with dead letters may not publish elsewhere by that.
-    let redriver = key(&house, json!([{"topics": "jobs.dead", "rights": ["admin", "consume"]}]));
-    let told = house.ask(&redriver, "POST", redrive, Value::Null).expect(200);
-    assert_eq!(told, json!({"sent": "0", "kept": "2", "next": "3"}));
-    let path = format!("{redrive}?from={}", told["next"].as_str().unwrap());
-    let told = house.ask(&redriver, "POST", &path, Value::Null).expect(200);
-    assert_eq!(told, json!({"sent": "0", "kept": "0", "next": "3"}), "those that stay come again");
-    let told = house.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
-    assert_eq!(told, json!({"sent": "1", "kept": "0", "next": "2"}));
+    // The right to redrive dead letters includes no right to publish elsewhere.
+    let redriver = key(&venue, json!([{"topics": "jobs.dead", "rights": ["admin", "consume"]}]));
+    let answer = venue.ask(&redriver, "POST", redrive, Value::Null).expect(200);
+    assert_eq!(answer, json!({"sent": "0", "kept": "2", "next": "3"}));
+    let path = format!("{redrive}?from={}", answer["next"].as_str().unwrap());
+    let answer = venue.ask(&redriver, "POST", &path, Value::Null).expect(200);
+    assert_eq!(
+        answer,
+        json!({"sent": "0", "kept": "0", "next": "3"}),
+        "those that stay come again"
+    );
+    let answer = venue.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
+    assert_eq!(answer, json!({"sent": "1", "kept": "0", "next": "2"}));
     for from in ["next", "", "1,", "-1", &"1,".repeat(20)] {
         let path = format!("{redrive}?from={from}");
-        let refused = house.operate("POST", &path, Value::Null).refuses(400, "invalid_field");
+        let refused = venue.operate("POST", &path, Value::Null).refuses(400, "invalid_field");
         assert_eq!(refused.field(), "from", "{from:?}");
     }
     let far = format!("{redrive}?from={}", u64::MAX);
-    let told = house.operate("POST", &far, Value::Null).expect(200);
-    assert_eq!((&told["sent"], &told["kept"]), (&json!("0"), &json!("0")));
+    let answer = venue.operate("POST", &far, Value::Null).expect(200);
+    assert_eq!((&answer["sent"], &answer["kept"]), (&json!("0"), &json!("0")));
     assert_eq!(letters("").len(), 1);
-    assert_eq!(fetch(&house, "one").len(), 3, "two, and one that came back");
+    assert_eq!(fetch(&venue, "one").len(), 3, "two, and one that came back");
 
     let messages = "/v1/queues/jobs.dead/messages";
-    let reader = key(&house, json!([{"topics": "jobs.dead", "rights": ["consume"]}]));
-    house.ask(&reader, "DELETE", messages, Value::Null).refuses(403, "forbidden");
-    house.ask(&reader, "POST", redrive, Value::Null).refuses(403, "forbidden");
-    let told = house.ask(&redriver, "DELETE", messages, Value::Null).expect(200);
-    assert_eq!(told, json!({"dropped": "1"}), "the other one was sent back, and is gone");
+    let reader = key(&venue, json!([{"topics": "jobs.dead", "rights": ["consume"]}]));
+    venue.ask(&reader, "DELETE", messages, Value::Null).refuses(403, "forbidden");
+    venue.ask(&reader, "POST", redrive, Value::Null).refuses(403, "forbidden");
+    let answer = venue.ask(&redriver, "DELETE", messages, Value::Null).expect(200);
+    assert_eq!(answer, json!({"dropped": "1"}), "the other one was sent back, and is gone");
     assert!(letters("").is_empty());
-    house.operate("POST", "/v1/queues/none/redrive", Value::Null).refuses(404, "unknown_topic");
-    house
+    venue.operate("POST", "/v1/queues/none/redrive", Value::Null).refuses(404, "unknown_topic");
+    venue
         .operate("GET", "/v1/queues/jobs/dead-letters?max=0", Value::Null)
         .refuses(400, "invalid_field");
 }
 
 #[test]
 fn a_key_may_do_what_it_was_granted_and_nothing_else() {
-    let house = furnished(config());
-    let ask = |key: &Key, method: &str, path: &str, body: Value| house.ask(key, method, path, body);
-    house.furnish();
-    let member = house.member("trader");
+    let venue = with_topic(config());
+    let ask = |key: &Key, method: &str, path: &str, body: Value| venue.ask(key, method, path, body);
+    venue.create_market();
+    let member = venue.member("trader");
     ask(&member, "GET", "/v1/queues/jobs", Value::Null).refuses(403, "forbidden");
     assert_eq!(ask(&member, "GET", "/v1/queues", Value::Null).expect(200), json!({"topics": []}));
-    house.get("/v1/queues").refuses(401, "credentials_missing");
+    venue.get("/v1/queues").refuses(401, "credentials_missing");
 
-    let producer = key(&house, json!([{"topics": "job*", "rights": ["produce"]}]));
-    let consumer = key(&house, json!([{"topics": "jobs", "rights": ["consume"]}]));
-    let admin = key(&house, json!([{"topics": "own.*", "rights": ["admin"]}]));
+    let producer = key(&venue, json!([{"topics": "job*", "rights": ["produce"]}]));
+    let consumer = key(&venue, json!([{"topics": "jobs", "rights": ["consume"]}]));
+    let admin = key(&venue, json!([{"topics": "own.*", "rights": ["admin"]}]));
     let messages = "/v1/queues/jobs/messages";
     let group = "/v1/queues/jobs/groups/all";
     let one = || json!([{"payload": "a"}]);
@@ -474,9 +478,9 @@ fn a_key_may_do_what_it_was_granted_and_nothing_else() {
     ask(&producer, "GET", messages, Value::Null).refuses(403, "forbidden");
     ask(&consumer, "GET", messages, Value::Null).expect(200);
     ask(&producer, "POST", &format!("{group}/fetch"), as_one()).refuses(403, "forbidden");
-    let told = ask(&consumer, "POST", &format!("{group}/fetch"), as_one()).expect(200);
-    assert_eq!(told["messages"].as_array().unwrap().len(), 1);
-    let lease = leases(told["messages"].as_array().unwrap());
+    let answer = ask(&consumer, "POST", &format!("{group}/fetch"), as_one()).expect(200);
+    assert_eq!(answer["messages"].as_array().unwrap().len(), 1);
+    let lease = leases(answer["messages"].as_array().unwrap());
     for what in ["ack", "nack", "extend"] {
         let body = json!({"consumer": "one", "messages": lease});
         ask(&producer, "POST", &format!("{group}/{what}"), body).refuses(403, "forbidden");
@@ -488,7 +492,7 @@ fn a_key_may_do_what_it_was_granted_and_nothing_else() {
         ask(key, "POST", "/v1/queues/jobs/groups", json!({"name": "x"})).refuses(403, "forbidden");
         ask(key, "GET", "/v1/queues/jobs", Value::Null).expect(200);
     }
-    // Whether there is such a topic is not told to those who may not know.
+    // The existence of a topic is not revealed without a right to it.
     ask(&consumer, "GET", "/v1/queues/none", Value::Null).refuses(403, "forbidden");
     let body = json!({"name": "own.things", "level": "memory"});
     ask(&admin, "POST", "/v1/queues", body).expect(201);
@@ -498,16 +502,16 @@ fn a_key_may_do_what_it_was_granted_and_nothing_else() {
     };
     group(json!({"topic": "jobs"})).refuses(403, "forbidden");
     group(json!("own")).expect(201);
-    let told = ask(&admin, "GET", "/v1/queues", Value::Null).expect(200);
-    assert_eq!(told, json!({"topics": ["own.things"]}));
+    let answer = ask(&admin, "GET", "/v1/queues", Value::Null).expect(200);
+    assert_eq!(answer, json!({"topics": ["own.things"]}));
     ask(&admin, "DELETE", "/v1/queues/own.things", Value::Null).expect(200);
     ask(&admin, "DELETE", "/v1/queues/jobs", Value::Null).refuses(403, "forbidden");
 }
 
 #[test]
 fn grants_that_make_no_sense_are_refused() {
-    let house = House::empty(config());
-    house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+    let venue = TestVenue::empty(config());
+    venue.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
     for grants in [
         json!([]),
         json!([{"topics": "a b", "rights": ["consume"]}]),
@@ -516,53 +520,53 @@ fn grants_that_make_no_sense_are_refused() {
         Value::Array(vec![json!({"topics": "a", "rights": ["consume"]}); 101]),
     ] {
         let body = json!({"member": 1, "queues": grants});
-        house.operate("POST", "/v1/admin/keys", body).refuses(400, "invalid_field");
+        venue.operate("POST", "/v1/admin/keys", body).refuses(400, "invalid_field");
     }
     let body = json!({"member": 1, "queues": [{"topics": "a b", "rights": ["consume"]}]});
-    let refused = house.operate("POST", "/v1/admin/keys", body).expect(400);
+    let refused = venue.operate("POST", "/v1/admin/keys", body).expect(400);
     assert_eq!(refused["error"]["field"], "queues[0].topics");
 }
 
 #[test]
-fn what_is_read_and_what_died_is_bounded_with_its_headers() {
-    let house = furnished(config());
+fn pages_of_messages_and_dead_letters_are_bounded_with_headers() {
+    let venue = with_topic(config());
     let header = "x".repeat(60_000);
     for _ in 0..3 {
         let message = json!({"payload": "", "headers": {"h": header}});
-        publish(&house, Value::Array(vec![message; 20]));
+        publish(&venue, Value::Array(vec![message; 20]));
     }
-    // 2 MiB hold 34 of them, and the one that passes the bound is there, too.
+    // 2 MiB contain 34 of them; the one that exceeds the limit is included.
     for path in ["messages", "dead-letters"] {
         let path = format!("/v1/queues/jobs/{path}?max=100");
-        let told = house.operate("GET", &path, Value::Null).expect(200);
-        assert_eq!(told["messages"].as_array().unwrap().len(), 35, "{path}");
+        let answer = venue.operate("GET", &path, Value::Null).expect(200);
+        assert_eq!(answer["messages"].as_array().unwrap().len(), 35, "{path}");
     }
-    let told = in_group(&house, "fetch", json!({"consumer": "one", "max": 100})).expect(200);
-    assert_eq!(told["messages"].as_array().unwrap().len(), 35, "fetched");
+    let answer = in_group(&venue, "fetch", json!({"consumer": "one", "max": 100})).expect(200);
+    assert_eq!(answer["messages"].as_array().unwrap().len(), 35, "fetched");
 }
 
 #[test]
 fn names_of_the_venue_cannot_be_taken() {
-    let house = furnished(config());
+    let venue = with_topic(config());
     for name in ["venue", "venue.mine"] {
-        house.operate("POST", "/v1/queues", json!({"name": name})).refuses(400, "invalid_field");
+        venue.operate("POST", "/v1/queues", json!({"name": name})).refuses(400, "invalid_field");
     }
-    house.operate("POST", "/v1/queues", json!({"name": "venues"})).expect(201);
+    venue.operate("POST", "/v1/queues", json!({"name": "venues"})).expect(201);
 }
 
 #[test]
 fn messages_that_cannot_become_dead_letters_are_counted() {
-    let house = House::empty(config());
-    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    let venue = TestVenue::empty(config());
+    venue.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
     let group = json!({"name": "all", "dead_letter": {"topic": "missing"}});
-    house.operate("POST", "/v1/queues/jobs/groups", group).expect(201);
-    publish(&house, json!([{"payload": "a"}]));
-    let messages = leases(&fetch(&house, "one"));
+    venue.operate("POST", "/v1/queues/jobs/groups", group).expect(201);
+    publish(&venue, json!([{"payload": "a"}]));
+    let messages = leases(&fetch(&venue, "one"));
     let body = json!({"consumer": "one", "messages": messages, "refuse": true});
-    in_group(&house, "nack", body).expect(200);
-    let told = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
-    assert_eq!(told["groups"][0]["dead_letters_pending"], "1", "{told}");
-    let page = house.operate("GET", "/metrics", Value::Null).expect(200);
+    in_group(&venue, "nack", body).expect(200);
+    let answer = venue.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+    assert_eq!(answer["groups"][0]["dead_letters_pending"], "1", "{answer}");
+    let page = venue.operate("GET", "/metrics", Value::Null).expect(200);
     let line = r#"rialto_queue_dead_letters_pending{topic="jobs",group="all"} 1"#;
     assert!(page.as_str().unwrap().contains(line), "{page}");
 }

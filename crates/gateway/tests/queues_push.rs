@@ -1,74 +1,78 @@
-//! Messages of a group pushed over a WebSocket: flow control, answers, rights, and who goes away.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Messages of a group pushed over a WebSocket: flow control, answers, rights, lost clients.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
 use futures_util::{SinkExt, StreamExt};
-use house::{House, Key, config, key_of, signed};
 use rialto_gateway::GatewayConfig;
 use rialto_queue::packed::{Packed, PackedLeases};
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, key_of, signed};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(20);
 const PATH: &str = "/v1/queues/jobs/groups/all/stream";
 
-fn furnished(config: GatewayConfig) -> House {
-    let house = House::empty(config);
-    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+fn with_topic(config: GatewayConfig) -> TestVenue {
+    let venue = TestVenue::empty(config);
+    venue.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
     let group = json!({"name": "all", "retry_delay_ms": 0});
-    house.operate("POST", "/v1/queues/jobs/groups", group).expect(201);
-    house
+    venue.operate("POST", "/v1/queues/jobs/groups", group).expect(201);
+    venue
 }
 
-fn publish(house: &House, payloads: &[&str]) {
+fn publish(venue: &TestVenue, payloads: &[&str]) {
     let messages: Value = payloads.iter().map(|payload| json!({"payload": payload})).collect();
-    house.operate("POST", "/v1/queues/jobs/messages", messages).expect(201);
+    venue.operate("POST", "/v1/queues/jobs/messages", messages).expect(201);
 }
 
-fn group(house: &House) -> Value {
-    house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200)["groups"][0].clone()
+fn group(venue: &TestVenue) -> Value {
+    venue.operate("GET", "/v1/queues/jobs", Value::Null).expect(200)["groups"][0].clone()
 }
 
-/// Waits until the group is as it should be.
-fn until(house: &House, field: &str, value: &str) {
+/// Waits until a field of the group has this value.
+fn until(venue: &TestVenue, field: &str, value: &str) {
     let began = std::time::Instant::now();
-    while group(house)[field] != value {
-        assert!(began.elapsed() < LONG, "{field} is not {value}: {}", group(house));
+    while group(venue)[field] != value {
+        assert!(began.elapsed() < LONG, "{field} is not {value}: {}", group(venue));
     }
 }
 
-/// A client, driven from a test that is not async.
+/// A client for synchronous tests.
 struct Pushed {
     runtime: Runtime,
     socket: WebSocketStream<TcpStream>,
 }
 
 impl Pushed {
-    fn connect(house: &House, query: &str) -> Pushed {
-        let admin = format!("Bearer {}", house.admin.reveal());
-        Pushed::with(house, query, &[("Authorization", admin)]).unwrap()
+    fn connect(venue: &TestVenue, query: &str) -> Pushed {
+        let admin = format!("Bearer {}", venue.admin.reveal());
+        Pushed::with(venue, query, &[("Authorization", admin)]).unwrap()
     }
 
-    /// Connects with a key, or gives the HTTP status of the refusal.
-    fn signed(house: &House, key: &Key) -> Result<Pushed, u16> {
-        Pushed::with(house, "", &signed(key, "GET", PATH, b""))
+    /// Connects with a key, or returns the HTTP status of the error.
+    fn signed(venue: &TestVenue, key: &Key) -> Result<Pushed, u16> {
+        Pushed::with(venue, "", &signed(key, "GET", PATH, b""))
     }
 
-    fn with(house: &House, query: &str, headers: &[(&'static str, String)]) -> Result<Pushed, u16> {
+    fn with(
+        venue: &TestVenue,
+        query: &str,
+        headers: &[(&'static str, String)],
+    ) -> Result<Pushed, u16> {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let mut request =
-            format!("ws://{}{PATH}{query}", house.address).into_client_request().unwrap();
+            format!("ws://{}{PATH}{query}", venue.address).into_client_request().unwrap();
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        let address = house.address;
+        let address = venue.address;
         let socket = runtime.block_on(async {
             let stream = TcpStream::connect(address).await.unwrap();
             match tokio_tungstenite::client_async(request, stream).await {
@@ -84,7 +88,7 @@ impl Pushed {
         self.runtime.block_on(self.socket.send(message)).unwrap();
     }
 
-    /// The next message, pings aside.
+    /// The next message, without pings.
     fn next(&mut self) -> Message {
         loop {
             let next = async { tokio::time::timeout(LONG, self.socket.next()).await };
@@ -103,13 +107,13 @@ impl Pushed {
         }
     }
 
-    /// The next so many messages of the topic, in as many frames as they come.
+    /// The next messages of the topic, this many, in any number of frames.
     fn messages(&mut self, count: usize) -> Vec<Value> {
         let mut messages = Vec::new();
         while messages.len() < count {
-            let told = self.hear();
-            assert_eq!(told["type"], "messages", "{told}");
-            messages.extend(told["messages"].as_array().unwrap().iter().cloned());
+            let message = self.hear();
+            assert_eq!(message["type"], "messages", "{message}");
+            messages.extend(message["messages"].as_array().unwrap().iter().cloned());
         }
         assert_eq!(messages.len(), count, "{messages:?}");
         messages
@@ -121,22 +125,26 @@ impl Pushed {
             .map(|message| json!({"id": message["id"], "lease": message["lease"]}))
             .collect();
         self.say(Message::text(json!({"op": op, "messages": leases}).to_string()));
-        let told = self.hear();
-        assert_eq!((&told["type"], &told["op"]), (&json!("settled"), &json!(op)), "{told}");
-        told["lost"].clone()
+        let message = self.hear();
+        assert_eq!(
+            (&message["type"], &message["op"]),
+            (&json!("settled"), &json!(op)),
+            "{message}"
+        );
+        message["lost"].clone()
     }
 }
 
 #[test]
 fn no_more_is_pushed_than_was_asked_for_and_answers_make_room() {
-    let house = furnished(config());
-    let mut client = Pushed::connect(&house, "?prefetch=2");
-    publish(&house, &["a", "b", "c"]);
+    let venue = with_topic(config());
+    let mut client = Pushed::connect(&venue, "?prefetch=2");
+    publish(&venue, &["a", "b", "c"]);
     let had = client.messages(2);
     assert_eq!((&had[0]["payload"], &had[1]["payload"]), (&json!("a"), &json!("b")));
-    assert_eq!(group(&house)["outstanding"], "2", "the third waits for room");
+    assert_eq!(group(&venue)["outstanding"], "2", "the third waits for room");
     assert_eq!(client.settle("extend", &had), json!([]));
-    // The answer and the message that it makes room for come in either order.
+    // The answer, and the message that it makes room for, arrive in either order.
     let lease = json!([{"id": had[0]["id"], "lease": had[0]["lease"]}]);
     client.say(Message::text(json!({"op": "ack", "messages": lease}).to_string()));
     let (one, other) = (client.hear(), client.hear());
@@ -145,14 +153,14 @@ fn no_more_is_pushed_than_was_asked_for_and_answers_make_room() {
     assert_eq!(pushed["messages"][0]["payload"], "c");
     let again = [had[0].clone()];
     assert_eq!(client.settle("ack", &again), json!(["0:1"]));
-    assert_eq!(group(&house)["acked"], "1");
+    assert_eq!(group(&venue)["acked"], "1");
 }
 
 #[test]
 fn packed_messages_are_pushed_in_binary_and_answered_in_binary() {
-    let house = furnished(config());
-    publish(&house, &["a", "b"]);
-    let mut client = Pushed::connect(&house, "?format=packed&prefetch=100");
+    let venue = with_topic(config());
+    publish(&venue, &["a", "b"]);
+    let mut client = Pushed::connect(&venue, "?format=packed&prefetch=100");
     let Message::Binary(bytes) = client.next() else { panic!("it is not binary") };
     let packed = Packed::read(&bytes[..]).unwrap();
     let payloads: Vec<_> = packed.messages().map(|message| message.payload()).collect();
@@ -162,54 +170,54 @@ fn packed_messages_are_pushed_in_binary_and_answered_in_binary() {
     leases.write(&mut bytes);
     client.say(Message::binary(bytes));
     assert_eq!(client.hear(), json!({"type": "settled", "op": "ack", "lost": []}));
-    assert_eq!(group(&house)["acked"], "2");
+    assert_eq!(group(&venue)["acked"], "2");
 }
 
 #[test]
-fn what_a_lost_client_had_is_handed_out_again() {
-    let house = furnished(config());
-    publish(&house, &["a", "b"]);
-    let mut lost = Pushed::connect(&house, "?prefetch=2");
+fn outstanding_messages_of_a_lost_client_are_redelivered() {
+    let venue = with_topic(config());
+    publish(&venue, &["a", "b"]);
+    let mut lost = Pushed::connect(&venue, "?prefetch=2");
     lost.messages(2);
     drop(lost);
-    let mut other = Pushed::connect(&house, "");
+    let mut other = Pushed::connect(&venue, "");
     let again = other.messages(2);
     assert_eq!((&again[0]["attempt"], &again[1]["attempt"]), (&json!(2), &json!(2)));
-    until(&house, "consumers", "1");
+    until(&venue, "consumers", "1");
     let first = json!([{"id": again[0]["id"], "lease": again[0]["lease"]}]);
     let unseen = json!({"op": "nack", "messages": first, "unseen": true});
     other.say(Message::text(unseen.to_string()));
-    // The answer and the message come in either order.
+    // The answer and the message arrive in either order.
     let heard = [other.hear(), other.hear()];
-    let pushed = heard.iter().find(|told| told["type"] == "messages").unwrap();
+    let pushed = heard.iter().find(|message| message["type"] == "messages").unwrap();
     let message = &pushed["messages"][0];
     assert_eq!((&message["id"], &message["attempt"]), (&json!("0:1"), &json!(2)));
 }
 
 #[test]
-fn a_client_that_does_not_read_holds_up_nobody_and_is_cut_off() {
+fn a_client_that_does_not_read_is_disconnected_without_effect_on_others() {
     let mut limits = config();
     limits.stream.send_timeout = Duration::from_millis(200);
-    let house = furnished(limits);
-    let _deaf = Pushed::connect(&house, "?prefetch=10000");
+    let venue = with_topic(limits);
+    let _deaf = Pushed::connect(&venue, "?prefetch=10000");
     let big = "x".repeat(50_000);
-    // More than two sockets' buffers hold.
+    // More than the buffers of two sockets.
     for _ in 0..30 {
-        publish(&house, &[&big[..]; 20]);
+        publish(&venue, &[&big[..]; 20]);
     }
-    until(&house, "consumers", "0");
-    assert_eq!(group(&house)["acked"], "0");
-    let mut other = Pushed::connect(&house, "?prefetch=3");
+    until(&venue, "consumers", "0");
+    assert_eq!(group(&venue)["acked"], "0");
+    let mut other = Pushed::connect(&venue, "?prefetch=3");
     assert_eq!(other.messages(3).len(), 3, "others get what it had");
-    let metrics = house.get("/metrics").body.as_str().unwrap().to_owned();
+    let metrics = venue.get("/metrics").body.as_str().unwrap().to_owned();
     assert!(metrics.contains("rialto_stream_too_slow_total 1\n"), "{metrics}");
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_the_connection_goes_on() {
-    let house = furnished(config());
-    let mut client = Pushed::connect(&house, "");
-    for (said, code) in [
+fn invalid_frames_are_refused_and_the_connection_continues() {
+    let venue = with_topic(config());
+    let mut client = Pushed::connect(&venue, "");
+    for (text, code) in [
         ("{", "malformed_json"),
         (r#"{"op":"dance","messages":[]}"#, "invalid_field"),
         (r#"{"op":"ack"}"#, "missing_field"),
@@ -222,67 +230,67 @@ fn what_makes_no_sense_is_refused_and_the_connection_goes_on() {
             "invalid_field",
         ),
     ] {
-        client.say(Message::text(said));
-        let told = client.hear();
+        client.say(Message::text(text));
+        let message = client.hear();
         assert_eq!(
-            (&told["type"], &told["error"]["code"]),
+            (&message["type"], &message["error"]["code"]),
             (&json!("error"), &json!(code)),
-            "{said}"
+            "{text}"
         );
     }
     client.say(Message::binary(&b"RLSE"[..]));
     assert_eq!(client.hear()["error"]["code"], "malformed_body");
-    publish(&house, &["a"]);
+    publish(&venue, &["a"]);
     let had = client.messages(1);
     assert_eq!(client.settle("ack", &had), json!([]));
 
     let ask = |query: &str| {
         let path = format!("{PATH}{query}");
-        house.operate("GET", &path, Value::Null)
+        venue.operate("GET", &path, Value::Null)
     };
     ask("").refuses(426, "websocket_required");
     ask("?prefetch=0").refuses(400, "invalid_field");
     ask("?prefetch=10001").refuses(400, "invalid_field");
     ask("?format=xml").refuses(400, "invalid_field");
     let path = "/v1/queues/jobs/groups/none/stream";
-    house.operate("GET", path, Value::Null).refuses(404, "unknown_group");
+    venue.operate("GET", path, Value::Null).refuses(404, "unknown_group");
 }
 
 #[test]
-fn a_key_needs_the_right_to_consume_and_is_cut_off_when_it_is_revoked() {
+fn a_key_needs_the_right_to_consume_and_is_disconnected_when_it_is_revoked() {
     let mut limits = config();
     limits.stream.heartbeat = Duration::from_millis(20);
-    let house = furnished(limits);
-    let member = house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+    let venue = with_topic(limits);
+    let member = venue.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
     let key = |rights: Value| {
         let grants = json!([{"topics": "jobs", "rights": rights}]);
         let body = json!({"member": member["member"], "queues": grants});
-        key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201))
+        key_of(&venue.operate("POST", "/v1/admin/keys", body).expect(201))
     };
-    assert_eq!(Pushed::signed(&house, &key(json!(["produce"]))).err(), Some(403));
+    assert_eq!(Pushed::signed(&venue, &key(json!(["produce"]))).err(), Some(403));
     let consumer = key(json!(["consume"]));
-    let mut client = Pushed::signed(&house, &consumer).unwrap();
-    publish(&house, &["a"]);
+    let mut client = Pushed::signed(&venue, &consumer).unwrap();
+    publish(&venue, &["a"]);
     let had = client.messages(1);
     assert_eq!(client.settle("ack", &had), json!([]));
     let path = format!("/v1/admin/keys/{}", consumer.id);
-    house.operate("DELETE", &path, Value::Null).expect(200);
+    venue.operate("DELETE", &path, Value::Null).expect(200);
     let Message::Close(Some(frame)) = client.next() else { panic!("it goes on") };
     assert_eq!((u16::from(frame.code), frame.reason.as_str()), (4003, "key_not_valid"));
 }
 
 #[test]
-fn a_stop_or_the_end_of_the_group_closes_the_connection_and_says_so() {
-    let mut house = furnished(config());
-    let mut client = Pushed::connect(&house, "");
-    until(&house, "consumers", "1");
-    house.operate("DELETE", "/v1/queues/jobs/groups/all", Value::Null).expect(200);
+fn a_stop_and_the_end_of_the_group_close_the_connection_with_a_reason() {
+    let mut venue = with_topic(config());
+    let mut client = Pushed::connect(&venue, "");
+    until(&venue, "consumers", "1");
+    venue.operate("DELETE", "/v1/queues/jobs/groups/all", Value::Null).expect(200);
     let Message::Close(Some(frame)) = client.next() else { panic!("it goes on") };
     assert_eq!((u16::from(frame.code), frame.reason.as_str()), (1011, "unknown_group"));
 
-    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
-    let mut client = Pushed::connect(&house, "");
-    let gateway = house.gateway.take().unwrap();
+    venue.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    let mut client = Pushed::connect(&venue, "");
+    let gateway = venue.gateway.take().unwrap();
     let stopping = std::thread::spawn(move || gateway.shutdown(LONG));
     let Message::Close(Some(frame)) = client.next() else { panic!("it goes on") };
     assert_eq!((u16::from(frame.code), frame.reason.as_str()), (1001, "going_away"));

@@ -1,18 +1,18 @@
-//! The limits of the stream, and what it makes of nonsense and of slow readers.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Limits of the stream, invalid messages and slow readers.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 mod wire;
 
-use house::{House, Key, config, with};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, with};
 use tokio_tungstenite::tungstenite::Message;
 use wire::{Book, Came, Wire, seq_of};
 
-/// A hundred orders at a hundred prices, and their end; the sequence of the end.
-fn churn(house: &House, key: &Key) -> Value {
+/// A hundred orders at a hundred prices, and their cancels; returns the last sequence.
+fn churn(venue: &TestVenue, key: &Key) -> Value {
     let rows: Vec<Value> = (0..100)
         .map(|row| {
             let price = format!("{}.{:02}", 50 + row % 40, row);
@@ -21,11 +21,11 @@ fn churn(house: &House, key: &Key) -> Value {
             }})
         })
         .collect();
-    house.ask(key, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
-    house.ask(key, "DELETE", "/v1/orders", Value::Null).expect(200)["seq"].clone()
+    venue.ask(key, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
+    venue.ask(key, "DELETE", "/v1/orders", Value::Null).expect(200)["seq"].clone()
 }
 
-/// Nothing cuts off a client that does not read.
+/// Settings without limits for slow readers.
 fn unbounded() -> GatewayConfig {
     let mut settings = config();
     (settings.stream.queue_messages, settings.stream.queue_bytes) = (1 << 30, 1 << 40);
@@ -34,28 +34,27 @@ fn unbounded() -> GatewayConfig {
 }
 
 #[test]
-fn who_is_too_slow_for_private_events_is_cut_off_and_may_resume_while_others_go_on() {
+fn a_slow_private_stream_is_closed_and_can_resume_while_others_continue() {
     let mut settings = unbounded();
     settings.stream.queue_messages = 256;
     is_cut_off_and_resumes(settings);
 }
 
 #[test]
-fn who_has_too_many_bytes_waiting_is_cut_off_and_may_resume_while_others_go_on() {
+fn a_stream_with_too_many_bytes_is_closed_and_can_resume_while_others_continue() {
     let mut settings = unbounded();
     settings.stream.queue_bytes = 64 << 10;
     is_cut_off_and_resumes(settings);
 }
 
-/// The most that the system holds of what was sent on one connection of this port and has not been
-/// received, in bytes.
+/// The most bytes that the system buffers for one connection of this port.
 #[cfg(target_os = "linux")]
 fn unreceived_bytes_max(port: u16) -> u64 {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let local = format!(":{port:04X}");
     let sockets = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let own = sockets.filter(|fields| fields.get(1).is_some_and(|it| it.ends_with(&local)));
-    // Established ones: of a listener, the field counts other things.
+    // Established connections: for a listener, the field has another meaning.
     let own = own.filter(|fields| fields[3] == "01");
     own.map(|fields| u64::from_str_radix(fields[4].split(':').next().unwrap(), 16).unwrap())
         .max()
@@ -67,14 +66,14 @@ fn unreceived_bytes_max(port: u16) -> u64 {
 fn the_system_holds_little_of_a_stream_that_is_not_read() {
     const SEND_BUFFER_BYTES: usize = 64 << 10;
     let settings = GatewayConfig { send_buffer_bytes: SEND_BUFFER_BYTES, ..unbounded() };
-    let (house, alice, _) = House::furnished(settings);
-    let mut slow = Wire::narrow(&house);
+    let (venue, alice, _) = TestVenue::with_market(settings);
+    let mut slow = Wire::narrow(&venue);
     slow.auth(&alice);
     slow.subscribe(json!({"channel": "orders"}));
-    let port = house.address.port();
+    let port = venue.address.port();
     let mut held_max = 0;
     for _ in 0..30 {
-        churn(&house, &alice);
+        churn(&venue, &alice);
         held_max = held_max.max(unreceived_bytes_max(port));
     }
     let (low, high) = (SEND_BUFFER_BYTES as u64 / 2, 2 * SEND_BUFFER_BYTES as u64);
@@ -82,18 +81,18 @@ fn the_system_holds_little_of_a_stream_that_is_not_read() {
 }
 
 fn is_cut_off_and_resumes(settings: GatewayConfig) {
-    let (house, alice, bob) = House::furnished(settings);
-    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let (venue, alice, bob) = TestVenue::with_market(settings);
+    let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
     let from = json!({"channel": "orders", "from_seq": begin.to_string()});
-    let mut slow = Wire::narrow(&house);
+    let mut slow = Wire::narrow(&venue);
     slow.auth(&alice);
     slow.subscribe(from.clone());
-    let mut other = Wire::connect(&house);
+    let mut other = Wire::connect(&venue);
     other.auth(&bob);
     other.subscribe(from.clone());
 
     let is_cut_off = || {
-        let page = house.get("/metrics").expect(200);
+        let page = venue.get("/metrics").expect(200);
         page.as_str().unwrap().contains("rialto_stream_too_slow_total 1\n")
     };
     let mut rounds = 0;
@@ -101,9 +100,9 @@ fn is_cut_off_and_resumes(settings: GatewayConfig) {
     while !is_cut_off() {
         rounds += 1;
         assert!(rounds < 400, "it was never cut off");
-        last = churn(&house, &alice);
+        last = churn(&venue, &alice);
     }
-    churn(&house, &bob);
+    churn(&venue, &bob);
     other.hear_of("orders");
 
     let mut seen = Vec::new();
@@ -114,15 +113,15 @@ fn is_cut_off_and_resumes(settings: GatewayConfig) {
                 assert_eq!(code, 4008);
                 break reason;
             }
-            Came::Gone => panic!("it was not told why"),
+            Came::Gone => panic!("no close frame"),
         }
     };
     let resume: u64 = reason.rsplit(' ').next().unwrap().parse().unwrap();
     seen.retain(|message| seq_of(&message["seq"]) <= resume);
-    let mut again = Wire::connect(&house);
+    let mut again = Wire::connect(&venue);
     again.auth(&alice);
     again.subscribe(json!({"channel": "orders", "from_seq": resume.to_string()}));
-    let mut whole = Wire::connect(&house);
+    let mut whole = Wire::connect(&venue);
     whole.auth(&alice);
     whole.subscribe(from);
     let last = seq_of(&last);
@@ -137,14 +136,14 @@ fn is_cut_off_and_resumes(settings: GatewayConfig) {
 
 #[test]
 fn a_slow_reader_of_a_book_gets_less_but_misses_nothing() {
-    let (house, alice, _) = House::furnished(config());
-    let mut slow = Wire::narrow(&house);
+    let (venue, alice, _) = TestVenue::with_market(config());
+    let mut slow = Wire::narrow(&venue);
     slow.subscribe(json!({"channel": "book", "instrument": "BTC-USD"}));
     for _ in 0..120 {
-        churn(&house, &alice);
+        churn(&venue, &alice);
     }
-    let placed = house.place(&alice, house::limit("buy", "1", "77")).expect(201);
-    let shown = Book::of(&house.see(&alice, "/v1/book/BTC-USD", &placed["seq"]));
+    let placed = venue.place(&alice, test_venue::limit("buy", "1", "77")).expect(201);
+    let shown = Book::of(&venue.see(&alice, "/v1/book/BTC-USD", &placed["seq"]));
     let mut book = Book::default();
     let mut messages = 0;
     while book.last_seq < shown.last_seq {
@@ -156,9 +155,9 @@ fn a_slow_reader_of_a_book_gets_less_but_misses_nothing() {
 }
 
 #[test]
-fn nonsense_is_told_what_is_wrong_and_the_stream_goes_on() {
-    let (house, _, _) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+fn invalid_messages_get_an_error_and_the_stream_continues() {
+    let (venue, _, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     for (text, code) in [
         ("", "malformed_json"),
         ("{", "malformed_json"),
@@ -183,32 +182,32 @@ fn nonsense_is_told_what_is_wrong_and_the_stream_goes_on() {
     wire.refused("already_subscribed");
     wire.say(json!({"op": "ping"}));
     wire.hear_of("pong");
-    house.get("/v1/stream").refuses(426, "websocket_required");
+    venue.get("/v1/stream").refuses(426, "websocket_required");
 }
 
 #[test]
 fn a_message_that_is_too_long_ends_the_stream() {
-    let (house, _, _) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+    let (venue, _, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     let long = json!({"op": "ping", "key": "x".repeat(20_000)}).to_string();
-    // The server may close before all of it was taken.
+    // The server may close before it has received all.
     let _ = wire.say_raw(Message::text(long));
     assert_eq!(wire.come(), Came::Closed(1009, "message_too_big".to_owned()));
 }
 
 #[test]
-fn a_client_that_says_too_much_is_cut_off() {
+fn a_client_that_sends_too_much_is_disconnected() {
     let mut settings = config();
     (settings.stream.message_rate, settings.stream.message_burst) = (1, 5);
-    let (house, _, _) = House::furnished(settings);
-    let mut wire = Wire::connect(&house);
+    let (venue, _, _) = TestVenue::with_market(settings);
+    let mut wire = Wire::connect(&venue);
     for _ in 0..6 {
         wire.say(json!({"op": "ping"}));
     }
     for _ in 0..5 {
         match wire.come() {
             Came::Message(message) => assert_eq!(message["type"], "pong"),
-            // Answers that were not sent yet are dropped.
+            // Unsent answers are dropped.
             came => return assert_eq!(came, Came::Closed(4029, "rate_limited".to_owned())),
         }
     }
@@ -216,13 +215,13 @@ fn a_client_that_says_too_much_is_cut_off() {
 }
 
 #[test]
-fn a_silent_client_is_cut_off_and_one_that_answers_pings_is_not() {
+fn a_silent_client_is_disconnected_and_one_that_answers_pings_is_not() {
     let mut settings = config();
     settings.stream.heartbeat = Duration::from_millis(40);
     settings.stream.idle_timeout = Duration::from_millis(400);
-    let (house, _, _) = House::furnished(settings);
-    // Reading is what answers pings.
-    let mut awake = Wire::connect(&house);
+    let (venue, _, _) = TestVenue::with_market(settings);
+    // Reading answers pings.
+    let mut awake = Wire::connect(&venue);
     let mut beats = 0;
     while beats < 20 {
         match awake.come_any() {
@@ -233,8 +232,8 @@ fn a_silent_client_is_cut_off_and_one_that_answers_pings_is_not() {
             other => panic!("{other:?}"),
         }
     }
-    let mut silent = Wire::connect(&house);
-    // Nobody reads it until the other has lived twice as long as a silent one may.
+    let mut silent = Wire::connect(&venue);
+    // It is not read until the other has lived for twice the idle timeout.
     let until = beats + 25;
     while beats < until {
         assert!(matches!(awake.come_any(), Came::Message(_)));
@@ -247,10 +246,10 @@ fn a_silent_client_is_cut_off_and_one_that_answers_pings_is_not() {
 fn streams_and_subscriptions_are_bounded() {
     let mut settings = config();
     (settings.stream.connections_max, settings.stream.subscriptions_max) = (2, 2);
-    let (house, _, _) = House::furnished(settings);
-    let mut first = Wire::connect(&house);
-    let _second = Wire::connect(&house);
-    assert_eq!(Wire::try_connect(&house).err(), Some(503));
+    let (venue, _, _) = TestVenue::with_market(settings);
+    let mut first = Wire::connect(&venue);
+    let _second = Wire::connect(&venue);
+    assert_eq!(Wire::try_connect(&venue).err(), Some(503));
     for channel in ["book", "trades"] {
         first.subscribe(json!({"channel": channel, "instrument": "BTC-USD"}));
         if channel == "book" {
@@ -260,14 +259,14 @@ fn streams_and_subscriptions_are_bounded() {
     first.say(json!({"op": "subscribe", "channel": "ticker", "instrument": "BTC-USD"}));
     first.refused("too_many_subscriptions");
     first.close();
-    // The place is free as soon as the server has seen the end.
+    // The place is free when the server has noticed the end.
     let began = std::time::Instant::now();
-    while Wire::try_connect(&house).is_err() {
+    while Wire::try_connect(&venue).is_err() {
         assert!(began.elapsed() < Duration::from_secs(10));
     }
 }
 
-/// Frames of a server: the code of the first close frame.
+/// The code of the first close frame of a server.
 fn closing_code(bytes: &[u8]) -> Option<u16> {
     let mut rest = bytes;
     loop {
@@ -288,22 +287,22 @@ fn closing_code(bytes: &[u8]) -> Option<u16> {
 }
 
 #[test]
-fn a_message_that_never_ends_is_cut_off_though_its_frames_are_empty() {
+fn an_endless_message_of_empty_frames_ends_the_connection() {
     use std::io::{Read, Write};
-    let house = House::empty(config());
-    let mut stream = std::net::TcpStream::connect(house.address).unwrap();
+    let venue = TestVenue::empty(config());
+    let mut stream = std::net::TcpStream::connect(venue.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let head = "GET /v1/stream HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
                 sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
-    let mut said = Vec::new();
-    while !said.windows(4).any(|four| four == b"\r\n\r\n") {
+    let mut received = Vec::new();
+    while !received.windows(4).any(|four| four == b"\r\n\r\n") {
         let mut byte = [0];
         stream.read_exact(&mut byte).unwrap();
-        said.push(byte[0]);
+        received.push(byte[0]);
     }
-    assert!(said.starts_with(b"HTTP/1.1 101 "));
-    // A text that goes on, and then nothing of it, masked with zeros, again and again.
+    assert!(received.starts_with(b"HTTP/1.1 101 "));
+    // A text frame that continues with empty frames for ever, masked with zeros.
     stream.write_all(&[0x01, 0x81, 0, 0, 0, 0, b'{']).unwrap();
     let nothing = [0x00, 0x80, 0, 0, 0, 0].repeat(1_000);
     let mut frames = 0;
@@ -311,38 +310,38 @@ fn a_message_that_never_ends_is_cut_off_though_its_frames_are_empty() {
         frames += 1_000;
         assert!(frames < 20_000_000, "it is taken for ever");
     }
-    // What it said before it closed is still there to be read.
-    said.clear();
+    // The messages before the close can still be read.
+    received.clear();
     let mut buffer = [0; 4_096];
     while let Ok(read @ 1..) = stream.read(&mut buffer) {
-        said.extend_from_slice(&buffer[..read]);
+        received.extend_from_slice(&buffer[..read]);
     }
-    assert_eq!(closing_code(&said), Some(1009), "{said:?}");
+    assert_eq!(closing_code(&received), Some(1009), "{received:?}");
 }
 
 #[test]
-fn a_member_who_resumes_much_keeps_nobody_else_waiting() {
+fn many_resumes_of_a_member_do_not_delay_others() {
     let mut settings = config();
     settings.stream.replays_max = 1;
     settings.stream.queue_messages = 64;
-    // Whoever does not read is in no hurry.
+    // A high timeout, because the client does not read.
     settings.stream.send_timeout = Duration::from_secs(300);
-    let (house, alice, bob) = House::furnished(settings);
-    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let (venue, alice, bob) = TestVenue::with_market(settings);
+    let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
     let from = json!({"channel": "orders", "from_seq": begin.to_string()});
     for _ in 0..120 {
-        churn(&house, &alice);
+        churn(&venue, &alice);
     }
-    house.place(&bob, house::limit("buy", "1", "77")).expect(201);
+    venue.place(&bob, test_venue::limit("buy", "1", "77")).expect(201);
     let _silent: Vec<Wire> = (0..8)
         .map(|_| {
-            let mut wire = Wire::narrow(&house);
+            let mut wire = Wire::narrow(&venue);
             wire.auth(&alice);
             wire.subscribe(from.clone());
             wire
         })
         .collect();
-    let mut other = Wire::connect(&house);
+    let mut other = Wire::connect(&venue);
     other.auth(&bob);
     other.subscribe(from);
     other.hear_of("orders");

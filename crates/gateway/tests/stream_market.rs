@@ -1,14 +1,14 @@
 //! Market data on the stream.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 mod wire;
 
-use house::{House, Key, config, limit, with};
 use serde_json::{Value, json};
+use test_venue::{Key, TestVenue, config, limit, with};
 use wire::{Book, Wire, seq_of};
 
-/// A small random generator, so that a failure can be repeated from its seed.
+/// A small random generator with a printed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -19,8 +19,8 @@ impl Dice {
     }
 }
 
-/// Places, cancels and trades at random; returns the last sequence.
-fn trade_at_random(house: &House, keys: [&Key; 2], dice: &mut Dice, rounds: usize) -> Value {
+/// Random orders, cancels and trades; returns the last sequence.
+fn trade_at_random(venue: &TestVenue, keys: [&Key; 2], dice: &mut Dice, rounds: usize) -> Value {
     let mut open: Vec<(usize, String)> = Vec::new();
     let mut last = Value::Null;
     for _ in 0..rounds {
@@ -28,7 +28,7 @@ fn trade_at_random(house: &House, keys: [&Key; 2], dice: &mut Dice, rounds: usiz
         if dice.roll(4) == 0 && !open.is_empty() {
             let (owner, id) = open.swap_remove(dice.roll(open.len() as u64) as usize);
             let path = format!("/v1/orders/{id}");
-            let reply = house.ask(keys[owner], "DELETE", &path, Value::Null);
+            let reply = venue.ask(keys[owner], "DELETE", &path, Value::Null);
             // It may have traded meanwhile.
             assert!(reply.status == 200 || reply.code() == "unknown_order", "{}", reply.body);
             continue;
@@ -36,7 +36,7 @@ fn trade_at_random(house: &House, keys: [&Key; 2], dice: &mut Dice, rounds: usiz
         let side = ["buy", "sell"][dice.roll(2) as usize];
         let price = format!("{}.{:02}", 95 + dice.roll(10), dice.roll(4) * 25);
         let quantity = format!("0.00{:02}", 1 + dice.roll(30));
-        let placed = house.place(keys[who], limit(side, &quantity, &price)).expect(201);
+        let placed = venue.place(keys[who], limit(side, &quantity, &price)).expect(201);
         open.push((who, placed["order_id"].as_str().unwrap().to_owned()));
         last = placed["seq"].clone();
     }
@@ -48,16 +48,16 @@ fn snapshot_and_deltas_are_the_book_that_a_query_shows_at_the_same_sequence() {
     let seed = 20_260_731;
     println!("seed {seed}");
     let mut dice = Dice(seed);
-    let (house, alice, bob) = House::furnished(config());
-    trade_at_random(&house, [&alice, &bob], &mut dice, 60);
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    trade_at_random(&venue, [&alice, &bob], &mut dice, 60);
 
-    let mut wire = Wire::connect(&house);
+    let mut wire = Wire::connect(&venue);
     wire.subscribe(json!({"channel": "book", "instrument": "BTC-USD"}));
     let mut book = Book::default();
     book.take(&wire.hear_of("book"));
     for _ in 0..6 {
-        let seq = trade_at_random(&house, [&alice, &bob], &mut dice, 50);
-        let shown = house.see(&alice, "/v1/book/BTC-USD?depth=1000", &seq);
+        let seq = trade_at_random(&venue, [&alice, &bob], &mut dice, 50);
+        let shown = venue.see(&alice, "/v1/book/BTC-USD?depth=1000", &seq);
         let shown = Book::of(&shown);
         assert!(!shown.sides[0].is_empty() && !shown.sides[1].is_empty());
         while book.last_seq < shown.last_seq {
@@ -70,60 +70,60 @@ fn snapshot_and_deltas_are_the_book_that_a_query_shows_at_the_same_sequence() {
 
 #[test]
 fn best_levels_are_whole_each_time_and_come_only_when_they_change() {
-    let (house, alice, _) = House::furnished(config());
+    let (venue, alice, _) = TestVenue::with_market(config());
     for price in ["90", "91", "92", "93"] {
-        let placed = house.place(&alice, limit("buy", "1", price)).expect(201);
-        // An answer may come before the feed has folded what it tells of.
-        house.see(&alice, "/v1/book/BTC-USD", &placed["seq"]);
+        let placed = venue.place(&alice, limit("buy", "1", price)).expect(201);
+        // An answer may arrive before the feed has folded its command.
+        venue.see(&alice, "/v1/book/BTC-USD", &placed["seq"]);
     }
-    let mut wire = Wire::connect(&house);
+    let mut wire = Wire::connect(&venue);
     wire.subscribe(json!({"channel": "book", "instrument": "BTC-USD", "depth": 2}));
     let prices = |message: &Value| -> Vec<String> {
         let bids = message["bids"].as_array().unwrap().iter();
         bids.map(|level| level[0].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(prices(&wire.hear_of("book")), ["93.00", "92.00"]);
-    house.place(&alice, limit("buy", "1", "89")).expect(201);
-    house.place(&alice, limit("buy", "1", "94")).expect(201);
+    venue.place(&alice, limit("buy", "1", "89")).expect(201);
+    venue.place(&alice, limit("buy", "1", "94")).expect(201);
     assert_eq!(prices(&wire.hear_of("book")), ["94.00", "93.00"]);
 }
 
 #[test]
 fn trades_and_tickers_follow_one_another_as_they_happen() {
-    let (house, alice, bob) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     wire.subscribe(json!({"channel": "trades", "instrument": "BTC-USD"}));
     for (quantity, price) in [("0.5", "100"), ("0.25", "101")] {
-        house.place(&alice, limit("sell", quantity, price)).expect(201);
-        let taken = house.place(&bob, limit("buy", quantity, price)).expect(201);
+        venue.place(&alice, limit("sell", quantity, price)).expect(201);
+        let taken = venue.place(&bob, limit("buy", quantity, price)).expect(201);
         let message = wire.hear_of("trade");
         assert_eq!(message["instrument"], "BTC-USD");
         let trade = &message["trade"];
         assert_eq!((&trade["seq"], &trade["taker_side"]), (&taken["seq"], &json!("buy")));
-        let query = house.see(&bob, "/v1/trades/BTC-USD", &taken["seq"]);
+        let query = venue.see(&bob, "/v1/trades/BTC-USD", &taken["seq"]);
         assert_eq!(&query["trades"][0], trade);
     }
     wire.subscribe(json!({"channel": "ticker", "instrument": "BTC-USD"}));
     let ticker = wire.hear_of("ticker");
     assert_eq!((&ticker["last"], &ticker["trades"]), (&json!("101.00"), &json!("2")));
-    house.place(&alice, limit("sell", "1", "99")).expect(201);
-    house.place(&bob, limit("buy", "1", "99")).expect(201);
+    venue.place(&alice, limit("sell", "1", "99")).expect(201);
+    venue.place(&bob, limit("buy", "1", "99")).expect(201);
     wire.hear_of("trade");
     let ticker = wire.hear_of("ticker");
     assert_eq!((&ticker["low"], &ticker["trades"]), (&json!("99.00"), &json!("3")));
 }
 
 #[test]
-fn after_an_unsubscription_nothing_more_comes_of_it() {
-    let (house, alice, _) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+fn after_an_unsubscription_nothing_more_is_sent() {
+    let (venue, alice, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     let book = json!({"channel": "book", "instrument": "BTC-USD"});
     wire.subscribe(book.clone());
     wire.hear_of("book");
     wire.say(with(json!({"op": "unsubscribe"}), book.clone()));
     wire.hear_of("unsubscribed");
-    let placed = house.place(&alice, limit("buy", "1", "90")).expect(201);
-    house.see(&alice, "/v1/book/BTC-USD", &placed["seq"]);
+    let placed = venue.place(&alice, limit("buy", "1", "90")).expect(201);
+    venue.see(&alice, "/v1/book/BTC-USD", &placed["seq"]);
     wire.say(json!({"op": "ping"}));
     let pong = wire.hear_of("pong");
     assert!(seq_of(&pong["seq"]) >= seq_of(&placed["seq"]));
@@ -132,7 +132,7 @@ fn after_an_unsubscription_nothing_more_comes_of_it() {
     assert_eq!(wire.hear_of("book")["bids"], json!([["90.00", "1.0000", 1]]));
 }
 
-/// Names of fields, all the way down; of an array, those of its first element.
+/// The names of fields, recursively; for an array, those of its first element.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -147,12 +147,12 @@ fn shape(value: &Value) -> Value {
 fn every_message_is_documented_with_the_fields_that_it_has() {
     let mut settings = config();
     settings.stream.heartbeat = std::time::Duration::from_millis(50);
-    let (house, alice, bob) = House::furnished(settings);
-    house.place(&alice, limit("sell", "0.5", "64123.50")).expect(201);
-    house.place(&bob, limit("buy", "0.1", "64123.50")).expect(201);
-    let placed = house.place(&bob, limit("buy", "0.3", "64100")).expect(201);
-    house.see(&bob, "/v1/balances", &placed["seq"]);
-    let mut wire = Wire::connect(&house);
+    let (venue, alice, bob) = TestVenue::with_market(settings);
+    venue.place(&alice, limit("sell", "0.5", "64123.50")).expect(201);
+    venue.place(&bob, limit("buy", "0.1", "64123.50")).expect(201);
+    let placed = venue.place(&bob, limit("buy", "0.3", "64100")).expect(201);
+    venue.see(&bob, "/v1/balances", &placed["seq"]);
+    let mut wire = Wire::connect(&venue);
     let mut heard = Vec::new();
     wire.say(wire::auth(&alice));
     for channel in ["book", "trades", "ticker"] {
@@ -179,10 +179,10 @@ fn every_message_is_documented_with_the_fields_that_it_has() {
         missing.retain(|kind| message["type"] != kind.as_str());
         subscribed += u32::from(message["type"] == "subscribed");
         if subscribed == 6 {
-            // What it leads to is told to those who have subscribed by then.
+            // Its consequences are sent to the subscribers of that time.
             subscribed = 0;
             let fields = json!({"client_order_id": "mine-1"});
-            house.place(&bob, with(limit("buy", "0.2", "64123.50"), fields)).expect(201);
+            venue.place(&bob, with(limit("buy", "0.2", "64123.50"), fields)).expect(201);
         }
         println!("{}", wire.text);
         heard.push(message);

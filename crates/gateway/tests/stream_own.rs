@@ -1,10 +1,9 @@
-//! Private streams: nothing missing, nothing twice, whatever breaks off.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Private streams: nothing is missing or repeated after interruptions.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 mod wire;
 
-use house::{House, Key, config, limit, with};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
@@ -12,29 +11,31 @@ use rialto_gateway::Gateway;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use test_venue::{Key, TestVenue, config, limit, with};
 use wire::{Came, Wire, auth, auth_at, seq_of};
 
-/// Rounds of orders that rest, trade, are amended, cancelled and refused; the last sequence.
-fn trade(house: &House, alice: &Key, bob: &Key, rounds: usize) -> u64 {
+/// Rounds of orders that rest, trade, are amended, cancelled and rejected; returns the last
+/// sequence.
+fn trade(venue: &TestVenue, alice: &Key, bob: &Key, rounds: usize) -> u64 {
     let mut last = Value::Null;
     for round in 0..rounds {
-        let resting = house.place(alice, limit("sell", "0.2", "100")).expect(201);
+        let resting = venue.place(alice, limit("sell", "0.2", "100")).expect(201);
         let path = format!("/v1/orders/{}", resting["order_id"].as_str().unwrap());
-        house.place(bob, limit("buy", "0.05", "100")).expect(201);
+        venue.place(bob, limit("buy", "0.05", "100")).expect(201);
         match round % 3 {
-            0 => house.ask(alice, "PATCH", &path, json!({"price": "101"})).expect(200),
-            1 => house.ask(alice, "PATCH", &path, json!({"quantity": "0.1"})).expect(200),
-            _ => house.place(alice, limit("sell", "0.0001", "999999999")).expect(201),
+            0 => venue.ask(alice, "PATCH", &path, json!({"price": "101"})).expect(200),
+            1 => venue.ask(alice, "PATCH", &path, json!({"quantity": "0.1"})).expect(200),
+            _ => venue.place(alice, limit("sell", "0.0001", "999999999")).expect(201),
         };
-        house.place(alice, limit("buy", "0.00001", "1")).refuses(400, "invalid_field");
-        let unknown = house.ask(alice, "DELETE", "/v1/orders/281474976999999", Value::Null);
+        venue.place(alice, limit("buy", "0.00001", "1")).refuses(400, "invalid_field");
+        let unknown = venue.ask(alice, "DELETE", "/v1/orders/281474976999999", Value::Null);
         unknown.refuses(404, "unknown_order");
-        last = house.ask(alice, "DELETE", &path, Value::Null).expect(200)["seq"].clone();
+        last = venue.ask(alice, "DELETE", &path, Value::Null).expect(200)["seq"].clone();
     }
     seq_of(&last)
 }
 
-/// Takes private messages until one is of `last` or a later sequence.
+/// Receives private messages until one has the sequence `last` or a later one.
 fn take_through(wire: &mut Wire, last: u64) -> Vec<Value> {
     let mut taken: Vec<Value> = Vec::new();
     while taken.last().is_none_or(|message| seq_of(&message["seq"]) < last) {
@@ -43,53 +44,53 @@ fn take_through(wire: &mut Wire, last: u64) -> Vec<Value> {
     taken
 }
 
-fn orders_from(house: &House, key: &Key, from_seq: u64) -> Wire {
-    let mut wire = Wire::connect(house);
+fn orders_from(venue: &TestVenue, key: &Key, from_seq: u64) -> Wire {
+    let mut wire = Wire::connect(venue);
     wire.auth(key);
     wire.subscribe(json!({"channel": "orders", "from_seq": from_seq.to_string()}));
     wire
 }
 
-/// Ends the venue and starts it again over the same data.
-fn restart(house: &mut House) {
-    house.gateway.take().unwrap().shutdown(Duration::from_secs(5));
-    house.payments = None;
-    house.live.stop();
-    house.engine.take().unwrap().shutdown(Duration::from_secs(20));
+/// Stops the venue and starts it again on the same data.
+fn restart(venue: &mut TestVenue) {
+    venue.gateway.take().unwrap().shutdown(Duration::from_secs(5));
+    venue.payments = None;
+    venue.live.stop();
+    venue.engine.take().unwrap().shutdown(Duration::from_secs(20));
     let settings = EngineConfig {
-        data_dir: house.dir.path().join("data"),
+        data_dir: venue.dir.path().join("data"),
         segment_bytes: 4 << 20,
         ..EngineConfig::default()
     };
     let (engine, _) = Engine::start(settings, Arc::new(RealDisk::new())).unwrap();
     let engine = Arc::new(engine);
-    house.live = Live::start(&engine, LiveConfig::default()).unwrap();
-    // As a venue does it: the door opens when the feed knows what was acknowledged before.
-    while house.live.seq() < engine.released() {
+    venue.live = Live::start(&engine, LiveConfig::default()).unwrap();
+    // As a venue does it: the gateway starts when the feed has caught up.
+    while venue.live.seq() < engine.released() {
         std::thread::yield_now();
     }
-    let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&house.live) };
-    let gateway = Gateway::start(config(), venue, Arc::clone(&house.keys)).unwrap();
-    house.address = gateway.local_addr();
-    (house.gateway, house.engine) = (Some(gateway), Some(engine));
+    let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&venue.live) };
+    let gateway = Gateway::start(config(), parts, Arc::clone(&venue.keys)).unwrap();
+    venue.address = gateway.local_addr();
+    (venue.gateway, venue.engine) = (Some(gateway), Some(engine));
 }
 
 #[test]
-fn a_stream_that_breaks_off_goes_on_without_gap_or_repetition() {
-    let (house, alice, bob) = House::furnished(config());
-    let mut steady = Wire::connect(&house);
+fn an_interrupted_stream_resumes_without_gap_or_repetition() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let mut steady = Wire::connect(&venue);
     steady.auth(&alice);
     steady.subscribe(json!({"channel": "orders"}));
     assert_eq!(steady.hear_of("open_orders")["orders"], json!([]));
 
-    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
     let mut pieces = Vec::new();
     let mut seen = begin;
     for _ in 0..4 {
-        // Some of it happens while nobody listens, some while the stream is being resumed.
-        trade(&house, &alice, &bob, 3);
-        let mut wire = orders_from(&house, &alice, seen);
-        let last = trade(&house, &alice, &bob, 3);
+        // Some of it happens without a listener, some during the resume.
+        trade(&venue, &alice, &bob, 3);
+        let mut wire = orders_from(&venue, &alice, seen);
+        let last = trade(&venue, &alice, &bob, 3);
         pieces.extend(take_through(&mut wire, last));
         seen = seq_of(&pieces.last().unwrap()["seq"]);
     }
@@ -105,35 +106,35 @@ fn a_stream_that_breaks_off_goes_on_without_gap_or_repetition() {
 }
 
 #[test]
-fn a_stream_goes_on_after_a_restart_of_the_venue() {
-    let (mut house, alice, bob) = House::furnished(config());
-    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
-    let mut wire = orders_from(&house, &alice, begin);
-    let last = trade(&house, &alice, &bob, 5);
+fn a_stream_continues_after_a_restart_of_the_venue() {
+    let (mut venue, alice, bob) = TestVenue::with_market(config());
+    let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let mut wire = orders_from(&venue, &alice, begin);
+    let last = trade(&venue, &alice, &bob, 5);
     let before = take_through(&mut wire, last);
-    let trades = house.get("/v1/trades/BTC-USD").expect(200)["trades"].clone();
+    let trades = venue.get("/v1/trades/BTC-USD").expect(200)["trades"].clone();
 
-    restart(&mut house);
+    restart(&mut venue);
     assert!(matches!(wire.come(), Came::Closed(1001, _)));
-    let mut whole = orders_from(&house, &alice, begin);
+    let mut whole = orders_from(&venue, &alice, begin);
     assert_eq!(take_through(&mut whole, last), before);
-    assert_eq!(house.get("/v1/trades/BTC-USD").expect(200)["trades"], trades);
+    assert_eq!(venue.get("/v1/trades/BTC-USD").expect(200)["trades"], trades);
 
-    let mut wire = orders_from(&house, &alice, last);
-    let last = trade(&house, &alice, &bob, 2);
+    let mut wire = orders_from(&venue, &alice, last);
+    let last = trade(&venue, &alice, &bob, 2);
     let after = take_through(&mut wire, last);
     assert_eq!(take_through(&mut whole, last), after);
 }
 
 #[test]
 fn fills_on_the_stream_are_those_of_the_query() {
-    let (house, alice, bob) = House::furnished(config());
-    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
-    let last = trade(&house, &alice, &bob, 4);
-    let mut wire = Wire::connect(&house);
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let last = trade(&venue, &alice, &bob, 4);
+    let mut wire = Wire::connect(&venue);
     wire.auth(&bob);
     wire.subscribe(json!({"channel": "fills", "from_seq": begin.to_string()}));
-    let mut query = house.see(&bob, "/v1/fills", &json!(last.to_string()));
+    let mut query = venue.see(&bob, "/v1/fills", &json!(last.to_string()));
     let mut expected = query["fills"].as_array_mut().unwrap().clone();
     expected.reverse();
     let mut fills = Vec::new();
@@ -145,62 +146,62 @@ fn fills_on_the_stream_are_those_of_the_query() {
 
 #[test]
 fn balances_begin_with_all_and_follow_every_change() {
-    let (house, alice, _) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+    let (venue, alice, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     wire.auth(&alice);
     wire.subscribe(json!({"channel": "balances"}));
     let first = wire.hear_of("balances");
     assert_eq!(first["balances"].as_array().unwrap().len(), 2);
-    let placed = house.place(&alice, limit("sell", "1", "100")).expect(201);
+    let placed = venue.place(&alice, limit("sell", "1", "100")).expect(201);
     let changed = wire.hear_of("balance");
     assert_eq!(changed["seq"], placed["seq"]);
     assert_eq!(changed["balance"]["reserved"], "1.00000000");
-    let query = house.see(&alice, "/v1/balances", &placed["seq"]);
+    let query = venue.see(&alice, "/v1/balances", &placed["seq"]);
     let btc = query["balances"].as_array().unwrap().iter().find(|it| it["currency"] == "BTC");
     assert_eq!(btc, Some(&changed["balance"]));
 }
 
 #[test]
 fn orders_that_asked_for_it_are_cancelled_when_the_connection_ends() {
-    let (house, alice, bob) = House::furnished(config());
-    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
-    let mut observer = orders_from(&house, &alice, begin);
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let begin = seq_of(&venue.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let mut observer = orders_from(&venue, &alice, begin);
     let tied = with(limit("buy", "1", "90"), json!({"cancel_on_disconnect": true}));
-    house.place(&alice, tied).expect(201);
-    let kept = house.place(&alice, limit("buy", "1", "91")).expect(201);
+    venue.place(&alice, tied).expect(201);
+    let kept = venue.place(&alice, limit("buy", "1", "91")).expect(201);
     let others = with(limit("buy", "1", "92"), json!({"cancel_on_disconnect": true}));
-    house.place(&bob, others).expect(201);
+    venue.place(&bob, others).expect(201);
 
-    let mut wire = Wire::connect(&house);
+    let mut wire = Wire::connect(&venue);
     wire.say(with(auth(&alice), json!({"cancel_on_disconnect": true})));
     wire.hear_of("authenticated");
     wire.close();
     take_through(&mut observer, seq_of(&kept["seq"]));
     let done = observer.hear_of("orders");
     assert_eq!(done["events"][0]["reason"], "disconnected");
-    let book = house.see(&alice, "/v1/book/BTC-USD", &done["seq"]);
+    let book = venue.see(&alice, "/v1/book/BTC-USD", &done["seq"]);
     let prices: Vec<_> = book["bids"].as_array().unwrap().iter().map(|it| &it[0]).collect();
     assert_eq!(prices, ["92.00", "91.00"]);
 }
 
 #[test]
 fn an_end_of_the_gateway_counts_as_a_disconnect() {
-    let (mut house, alice, _) = House::furnished(config());
+    let (mut venue, alice, _) = TestVenue::with_market(config());
     let tied = with(limit("buy", "1", "90"), json!({"cancel_on_disconnect": true}));
-    house.place(&alice, tied).expect(201);
-    let mut wire = Wire::connect(&house);
+    venue.place(&alice, tied).expect(201);
+    let mut wire = Wire::connect(&venue);
     wire.auth(&alice);
     wire.subscribe(json!({"channel": "orders", "cancel_on_disconnect": true}));
-    restart(&mut house);
-    let begin = house.get("/v1/ready").body["released_seq"].clone();
-    let book = house.see(&alice, "/v1/book/BTC-USD", &begin);
+    restart(&mut venue);
+    let begin = venue.get("/v1/ready").body["released_seq"].clone();
+    let book = venue.see(&alice, "/v1/book/BTC-USD", &begin);
     assert_eq!(book["bids"], json!([]));
 }
 
 #[test]
-fn who_cannot_prove_who_they_are_sees_nothing_private() {
-    let (house, alice, _) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+fn private_channels_need_authentication() {
+    let (venue, alice, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     let orders = json!({"op": "subscribe", "channel": "orders"});
     wire.say(orders.clone());
     wire.refused("credentials_missing");
@@ -221,8 +222,8 @@ fn who_cannot_prove_who_they_are_sees_nothing_private() {
     wire.say(with(orders.clone(), json!({"account": 2})));
     wire.refused("forbidden");
 
-    let reader = house.key(1, &["read"]);
-    let mut wire = Wire::connect(&house);
+    let reader = venue.key(1, &["read"]);
+    let mut wire = Wire::connect(&venue);
     wire.say(with(auth(&reader), json!({"cancel_on_disconnect": true})));
     wire.refused("forbidden");
     wire.auth(&reader);
@@ -235,17 +236,17 @@ fn who_cannot_prove_who_they_are_sees_nothing_private() {
 fn a_revoked_key_loses_its_stream() {
     let mut settings = config();
     settings.stream.heartbeat = Duration::from_millis(50);
-    let (house, alice, _) = House::furnished(settings);
-    let mut wire = Wire::connect(&house);
+    let (venue, alice, _) = TestVenue::with_market(settings);
+    let mut wire = Wire::connect(&venue);
     wire.auth(&alice);
-    house.keys.revoke(&alice.id).unwrap();
+    venue.keys.revoke(&alice.id).unwrap();
     assert_eq!(wire.come(), Came::Closed(4003, "key_not_valid".to_owned()));
 }
 
 #[test]
 fn a_stream_is_not_resumed_from_where_nothing_is_known() {
-    let (house, alice, _) = House::furnished(config());
-    let mut wire = Wire::connect(&house);
+    let (venue, alice, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
     wire.auth(&alice);
     let far = json!({"op": "subscribe", "channel": "orders", "from_seq": "99999999"});
     wire.say(far);

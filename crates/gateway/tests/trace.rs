@@ -1,18 +1,18 @@
-//! A request belongs to the trace that it names.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Requests belong to the traces in their headers.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod house;
+mod test_venue;
 
-use house::{House, config, signed};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use test_venue::{TestVenue, config, signed};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
-/// Remembers the names and traces of requests.
+/// Records the names and traces of requests.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<(String, String)>>>);
 
@@ -55,14 +55,14 @@ impl Subscriber for Spans {
 fn commands_and_queries_belong_to_the_trace_that_they_name() {
     let spans = Spans::default();
     tracing::subscriber::set_global_default(spans.clone()).unwrap();
-    let (house, alice, _) = House::furnished(config());
+    let (venue, alice, _) = TestVenue::with_market(config());
     let parent = |trace: &str| ("traceparent", format!("00-{trace}-b7ad6b7169203331-01"));
-    let body = house::limit("buy", "1", "100").to_string().into_bytes();
+    let body = test_venue::limit("buy", "1", "100").to_string().into_bytes();
     let mut headers = signed(&alice, "POST", "/v1/orders", &body);
     headers.push(parent(TRACE));
-    house.client().send("POST", "/v1/orders", &headers, &body).expect(201);
-    house.client().send("GET", "/v1/book/BTC-USD", &[parent(TRACE)], b"").expect(200);
-    house
+    venue.client().send("POST", "/v1/orders", &headers, &body).expect(201);
+    venue.client().send("GET", "/v1/book/BTC-USD", &[parent(TRACE)], b"").expect(200);
+    venue
         .client()
         .send("GET", "/v1/ticker/BTC-USD", &[parent("none of the kind")], b"")
         .expect(200);

@@ -301,7 +301,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn presets_use_every_bit_and_have_the_ceilings_they_say() {
+    fn presets_use_every_bit_and_have_their_documented_ceilings() {
         for (name, layout) in Layout::PRESETS {
             let bits = layout.time_shift() + layout.time;
             assert_eq!(bits, BITS, "{name}");

@@ -26,7 +26,7 @@ pub enum Exhausted {
         at_most: Duration,
     },
     /// Take ids of later milliseconds at once, so long as they are no further ahead of the clock
-    /// than this, and refuse beyond. A generator that is started anew within the time that its
+    /// than this, and refuse beyond. A generator that is started again within the time that its
     /// predecessor had borrowed, with the same worker id, would repeat ids.
     Borrow {
         /// The largest lead of ids over the clock.
@@ -48,7 +48,7 @@ impl Default for Exhausted {
 pub struct SteppedBack {
     /// If the clock can catch up within this time, wait for it. A longer wait is not begun.
     pub wait_max: Duration,
-    /// If not, go on with the sequence where it was, and let it carry into later milliseconds,
+    /// If not, continue with the sequence where it was, and let it carry into later milliseconds,
     /// while ids are no further ahead of the clock than this. Beyond, it is an error.
     pub borrow_max: Duration,
 }

@@ -1,6 +1,6 @@
 //! Ids of many threads, and of several processes, are distinct.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_ident::{
     BlockingTimer, CachedClock, Config, Exhausted, Generator, Id, Layout, Lease, Policy,

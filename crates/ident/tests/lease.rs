@@ -1,7 +1,7 @@
 //! Worker ids: two processes of one host never share a leased one, and a process that dies gives
 //! its own back.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_ident::{Config, Generator, IdError, Layout, Lease, SystemClock, Worker, WorkerError};
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ fn a_directory_that_cannot_be_used_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_worker_comes_from_the_environment_or_not_at_all() {
+fn a_worker_id_is_from_the_environment_or_missing() {
     // Every process that runs tests under cargo has this one.
     let number = "CARGO_PKG_VERSION_MAJOR";
     let worker = Worker::from_environment(number).unwrap();

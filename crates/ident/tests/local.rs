@@ -1,6 +1,6 @@
 //! Ids that a thread takes in blocks are distinct, ascend, and are as new as the clock.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_ident::{
     CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, Policy, SimulatedTimer,
@@ -39,7 +39,7 @@ fn blocks_of_two_threads_lie_beside_each_other_and_each_is_used_up() {
 }
 
 #[test]
-fn what_is_left_of_a_block_is_not_used_in_a_later_millisecond() {
+fn the_rest_of_a_block_is_not_used_in_a_later_millisecond() {
     let (ids, clock) = narrow(Policy::default());
     let mut own = ids.local(4);
     let before = own.next().unwrap();

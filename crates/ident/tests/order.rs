@@ -1,7 +1,7 @@
 //! Whatever the clock does and whatever the policy is, the ids of a generator ascend strictly and
 //! are no further ahead of the clock than the policy allows.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
 use rialto_ident::{
@@ -208,7 +208,7 @@ fn a_clock_outside_the_layout_is_an_error() {
 }
 
 #[test]
-fn a_new_generator_can_go_on_after_the_last_id_of_an_earlier_one() {
+fn a_new_generator_can_continue_after_the_last_id_of_an_earlier_one() {
     for worker in [3, 17, 31] {
         let (ids, clock) = generator(Policy::default());
         let last = ids.reserve(5).unwrap().last().unwrap();

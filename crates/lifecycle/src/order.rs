@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_comes_first_and_the_rest_stays_as_it_was() {
+    fn dependencies_come_first_and_the_order_is_otherwise_kept() {
         let graph: [(&str, &[&str]); 4] = [
             ("gateway", &["engine", "feed"]),
             ("feed", &["engine"]),
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_component_stands_once_and_behind_what_it_needs(
+        fn every_component_occurs_once_after_its_dependencies(
             edges in prop::collection::vec((0_usize..12, 0_usize..12), 0..40),
         ) {
             let names: Vec<String> = (0..12).map(|n| format!("part {n}")).collect();

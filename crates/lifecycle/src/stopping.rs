@@ -23,7 +23,7 @@ impl Lifecycle {
             true => Vec::new(),
             false => self.operations().still_running(),
         };
-        // Taken out only now, so that a restart that is under way ends first.
+        // Taken out only now, so that a restart that is in progress ends first.
         let parts = std::mem::take(&mut *self.parts());
         let started = parts.into_iter().rev().filter(|part| match self.state(part.place) {
             ComponentState::Up

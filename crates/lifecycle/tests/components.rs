@@ -1,6 +1,6 @@
 //! Components start in order, are restarted or given up, and stop in the opposite order.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_lifecycle::{
     Component, ComponentStartError, ComponentState, Failure, Health, Lifecycle, Restart,
@@ -197,7 +197,7 @@ fn one_is_not_restarted_while_what_it_needs_is_down() {
 }
 
 #[test]
-fn one_that_is_not_ready_keeps_requests_away_and_is_left_alone() {
+fn a_component_that_is_not_ready_refuses_requests_and_is_not_restarted() {
     let story = Story::default();
     let mut venue = Lifecycle::new();
     let feed = Part::new("feed", &story);
@@ -255,7 +255,7 @@ impl Component for Stubborn {
 }
 
 #[test]
-fn one_that_does_not_stop_is_reported_and_holds_nobody_up() {
+fn a_component_that_does_not_stop_is_reported_and_blocks_no_other() {
     let story = Story::default();
     let (let_go, held) = mpsc::channel();
     let mut venue = Lifecycle::new();

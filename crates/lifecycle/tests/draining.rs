@@ -1,6 +1,6 @@
 //! Operations that have begun end, whatever else happens; none begins afterwards.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_lifecycle::{Lifecycle, Operations, Stopping};
 use std::future::Future;
@@ -76,7 +76,7 @@ fn threads_that_begin_while_it_stops_are_answered_or_refused() {
 }
 
 #[test]
-fn what_still_runs_at_the_deadline_is_named_with_its_number_and_age() {
+fn unfinished_operations_at_the_deadline_are_listed_with_number_and_age() {
     let lifecycle = Lifecycle::new();
     let orders = lifecycle.operations().kind("POST /v1/orders");
     let exports = lifecycle.operations().kind("export");

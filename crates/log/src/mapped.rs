@@ -30,12 +30,12 @@ impl Mapped {
             return Ok(None);
         }
         let file = disk.open(&segment.path, Access::Read)?;
-        // SAFETY: the segment is finished, and nobody of this program writes to the file of one or cuts
-        // it while it is mapped: a writer has closed it when it says so (`Writer::roll`), an opening
-        // writes to the newest segment and cuts it before it says so (`Recovered::start`), and does
-        // neither to one that had been finished before. It is only removed, or made a segment anew
-        // once nobody has this mapping or can make another (`spares::is_let_go`). That nobody else
-        // touches the files of a log is what its lock and docs/log.md ask for.
+        // SAFETY: the segment is finished, and nobody of this program writes to the file of one or
+        // cuts it while it is mapped: a writer has closed it when it says so (`Writer::roll`), an
+        // opening writes to the newest segment and cuts it before it says so (`Recovered::start`),
+        // and does neither to one that had been finished before. It is only removed, or made a
+        // segment again once nobody has this mapping or can make another (`spares::is_let_go`).
+        // That nobody else touches the files of a log is what its lock and docs/log.md ask for.
         #[allow(unsafe_code, reason = "the one place that maps a file")]
         let bytes = unsafe { file.map() };
         Ok(bytes.map(|bytes| Self {
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_marks_its_place_alone() {
+    fn a_mark_covers_only_its_own_message() {
         let marks = Marks::new(130);
         marks.set(64);
         marks.set(129);

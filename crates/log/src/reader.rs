@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// Reads a log from some sequence on, group by group, checking every checksum and the chain.
 ///
-/// It reads up to [`Reader::end`] and not further. While a writer in this process goes on, raise the
-/// end with [`Reader::set_end`] as the durable mark moves; no record beyond it is looked at.
+/// It reads up to [`Reader::end`] and not further. While a writer in this process continues, raise
+/// the end with [`Reader::set_end`] as the durable mark moves; no record beyond it is looked at.
 ///
 /// A reader pins the segment it is in against deletion by retention, unless it is
 /// [unpinned](Reader::unpinned).
@@ -118,7 +118,7 @@ impl Reader {
         let first = self.next_seq.max(header.first_seq);
         self.next_seq = last + 1;
         let body_at = self.cursor.offset;
-        // A group that is returned in part, because the end lies in it, is looked at again.
+        // A group that is returned in part, because the end is in it, is looked at again.
         if last == header.last_seq() {
             self.cursor.advance(&self.segment, &header, checksum);
         }

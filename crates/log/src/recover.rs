@@ -396,7 +396,7 @@ impl Recovered {
     }
 
     /// Drops every record after `seq`. No stored byte is overwritten: the segment that
-    /// [`Recovered::start`] begins at `seq + 1` supersedes what lies there, and until HEAD names it
+    /// [`Recovered::start`] begins at `seq + 1` supersedes what is there, and until HEAD names it
     /// the log is as before.
     ///
     /// Readers of the part given up get [`ReadError::Superseded`].

@@ -125,7 +125,7 @@ impl Writer {
         self.durable_seq
     }
 
-    /// The live segments, to read from while this writer goes on.
+    /// The live segments, to read from while this writer continues.
     pub fn segments(&self) -> Segments {
         self.segments.clone()
     }

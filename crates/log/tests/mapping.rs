@@ -1,6 +1,6 @@
 //! Readers of finished segments, through mappings of real files.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{RealDisk, SimDisk};
 use rialto_log::{
@@ -98,7 +98,7 @@ fn middle_group(segments: &Segments) -> (u64, u64) {
 }
 
 #[test]
-fn what_is_not_written_any_more_is_mapped_and_the_newest_segment_is_not() {
+fn complete_segments_are_mapped_and_the_newest_is_not() {
     let (_dir, writer) = log(options(1));
     let segments = writer.segments();
     let newest = segments.beginnings().last().unwrap().0;
@@ -127,7 +127,7 @@ fn two_readers_look_at_the_same_bytes_and_one_checks_them() {
     let mut reader = Reader::open_mapped(&segments, 1, &maps).unwrap();
     while reader.next_group().unwrap().is_some() {}
 
-    // The next mapping is checked anew.
+    // The next mapping is checked again.
     drop((once, reader, maps));
     let mut reader = Reader::open_mapped(&segments, 1, &Maps::keeping(4)).unwrap();
     let error = loop {
@@ -140,7 +140,7 @@ fn two_readers_look_at_the_same_bytes_and_one_checks_them() {
 }
 
 #[test]
-fn damage_is_told_with_file_and_offset() {
+fn damage_is_reported_with_file_and_offset() {
     let (_dir, writer) = log(options(1));
     let segments = writer.segments();
     let (offset, seq) = middle_group(&segments);
@@ -163,7 +163,7 @@ fn damage_is_told_with_file_and_offset() {
 }
 
 #[test]
-fn a_file_that_somebody_cut_is_damage_and_no_signal() {
+fn a_truncated_mapped_file_is_damage_and_not_a_signal() {
     let (_dir, writer) = log(options(1));
     let (segments, maps) = (writer.segments(), Maps::keeping(4));
     let (first, path) = second_beginning(&segments);
@@ -196,7 +196,7 @@ fn records_outlive_the_segment_that_retention_deletes() {
 }
 
 #[test]
-fn no_more_is_kept_mapped_than_was_said() {
+fn the_number_of_mapped_files_is_bounded() {
     let (_dir, writer) = log(options(1));
     let maps = Maps::keeping(2);
     let held = read(&writer.segments(), 1, &maps).unwrap();

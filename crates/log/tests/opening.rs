@@ -1,6 +1,6 @@
 //! Errors of opening: they name the file, the offset and the remedy.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, Disk, RealDisk, SimDisk};
 use rialto_log::{
@@ -87,7 +87,7 @@ fn a_confirmed_last_group_is_not_cut() {
 }
 
 #[test]
-fn head_alone_proves_a_confirmed_group_even_when_all_behind_it_is_gone() {
+fn the_head_alone_proves_a_confirmed_group_even_if_the_rest_is_lost() {
     let disk = with_groups(0);
     let (mut writer, _) = reopen(&disk, 2).unwrap();
     write(&mut writer, 2, Commit::Synced);
@@ -299,7 +299,7 @@ fn crashes_at_every_operation_of_a_short_life_lose_nothing_synced() {
 }
 
 #[test]
-fn where_direct_io_is_refused_the_log_says_so_and_works() {
+fn without_direct_io_the_log_reports_it_and_works() {
     let disk = SimDisk::new(1);
     disk.set_faults(rialto_disk::Faults { direct_refused: true, ..Default::default() });
     let (mut writer, _) = reopen(&disk, 1).unwrap();

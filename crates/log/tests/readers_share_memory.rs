@@ -1,6 +1,6 @@
 //! Readers that come and go read into memory that others used before them.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::RealDisk;
 use rialto_log::{Cipher, Commit, Compression, Group, KeyRing, Options, Reader, Sealing, open};

@@ -1,6 +1,6 @@
 //! Readers beside a writer, retention, and prepared segments.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
 use rialto_disk::{Access, Disk, RealDisk, SimDisk};
@@ -66,7 +66,7 @@ fn reading_begins_at_any_sequence_across_segments() {
 }
 
 #[test]
-fn a_reader_stops_at_its_end_even_inside_a_group_and_goes_on_from_there() {
+fn a_reader_stops_at_its_end_even_inside_a_group_and_continues_from_there() {
     let (_, mut writer) = new_log(64 << 10);
     fill(&mut writer, 20, 10);
     let mut reader = Reader::open(&writer.segments(), 1).unwrap();
@@ -111,7 +111,7 @@ fn a_reader_on_another_thread_follows_a_writer() {
 }
 
 #[test]
-fn an_unpinned_reader_holds_nothing_up_and_is_told_what_became_of_its_segment() {
+fn an_unpinned_reader_blocks_nothing_and_gets_an_error_for_its_lost_segment() {
     let (_, mut writer) = new_log(64 << 10);
     fill(&mut writer, 600, 7);
     let open = |seq| Reader::open(&writer.segments(), seq).unwrap().unpinned();
@@ -122,7 +122,7 @@ fn an_unpinned_reader_holds_nothing_up_and_is_told_what_became_of_its_segment() 
     let error = early.next_group().map(drop).unwrap_err();
     assert!(matches!(error, ReadError::Superseded { .. }), "{error}");
     assert_eq!(read_all(&mut late), expected(590..=600));
-    // It goes on from segment to segment as any.
+    // It continues from segment to segment as any.
     let mut all = Reader::open(&writer.segments(), retained.first_seq).unwrap().unpinned();
     assert_eq!(read_all(&mut all), expected(retained.first_seq..=600));
 }
@@ -220,7 +220,7 @@ fn a_group_out_of_order_or_too_large_is_refused_without_harm() {
 }
 
 #[test]
-fn a_record_that_contains_a_group_of_its_own_log_misleads_nobody() {
+fn a_record_that_contains_a_group_does_not_confuse_recovery() {
     let (disk, mut writer) = new_log(1 << 20);
     fill(&mut writer, 30, 10);
     let path = writer.segments().paths().pop().unwrap();

@@ -1,6 +1,6 @@
 //! Segments that are made of the files of dropped ones.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, Faults, RealDisk, SimDisk};
 use rialto_log::{
@@ -102,7 +102,7 @@ fn the_next_segments_are_made_of_the_files_of_dropped_ones() {
 }
 
 #[test]
-fn what_an_earlier_segment_left_is_neither_read_nor_called_cut() {
+fn data_of_an_earlier_segment_is_neither_read_nor_reported_as_cut() {
     for groups in 1..=GROUPS {
         let spares = spares();
         let (disk, mut writer) = new_log(&spares);
@@ -118,7 +118,7 @@ fn what_an_earlier_segment_left_is_neither_read_nor_called_cut() {
 }
 
 #[test]
-fn a_torn_group_is_cut_and_told_in_a_file_that_was_used_before() {
+fn a_torn_group_in_a_recycled_file_is_cut_and_reported() {
     let (disk, mut writer) = new_log(&spares());
     fill(&mut writer, 2 * GROUPS);
     writer.retain_from(GROUPS + 1).unwrap();
@@ -132,7 +132,7 @@ fn a_torn_group_is_cut_and_told_in_a_file_that_was_used_before() {
 }
 
 #[test]
-fn a_bit_anywhere_in_the_last_group_is_told_in_a_file_that_was_used_before() {
+fn a_flipped_bit_in_the_last_group_of_a_recycled_file_is_reported() {
     for at in 0..140 {
         let (disk, mut writer) = new_log(&spares());
         fill(&mut writer, 2 * GROUPS);
@@ -244,7 +244,7 @@ fn a_file_of_which_records_are_held_is_not_used_again() {
 }
 
 #[test]
-fn what_was_not_encrypted_is_not_used_again_for_what_is() {
+fn an_unencrypted_file_is_not_recycled_for_an_encrypted_segment() {
     let spares = spares();
     let (disk, mut writer) = new_log(&spares);
     fill(&mut writer, 3 * GROUPS);
@@ -321,7 +321,7 @@ fn spare_files_are_bounded_and_go_with_their_writer() {
 }
 
 #[test]
-fn spare_files_go_before_anybody_is_told_that_the_disk_is_full() {
+fn spare_files_are_deleted_before_the_disk_counts_as_full() {
     let spares = spares();
     let disk = SimDisk::new(1);
     let [mut a, mut b] = ["/a", "/b"]
@@ -341,7 +341,7 @@ fn spare_files_go_before_anybody_is_told_that_the_disk_is_full() {
 }
 
 #[test]
-fn a_spare_file_that_somebody_has_removed_costs_no_more_than_a_new_one() {
+fn a_removed_spare_file_is_replaced_by_a_new_one() {
     let spares = spares();
     let (disk, mut writer) = new_log(&spares);
     fill(&mut writer, 3 * GROUPS);
@@ -352,7 +352,7 @@ fn a_spare_file_that_somebody_has_removed_costs_no_more_than_a_new_one() {
 }
 
 #[test]
-fn a_segment_that_somebody_has_removed_before_it_was_begun_is_made_again() {
+fn a_removed_prepared_segment_is_made_again() {
     let (disk, mut writer) = new_log(&spares());
     let lose_prepared = |writer: &mut Writer| {
         let prepared = writer.preparer().prepare().unwrap();

@@ -1,6 +1,6 @@
-//! A log goes on in its reserve when others have filled the disk.
+//! A log continues in its reserve when others have filled the disk.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, Faults, SimDisk};
 use rialto_log::{Commit, Group, Options, WriteError, Writer};
@@ -89,7 +89,7 @@ fn a_log_on_a_full_disk_opens_and_its_reserve_is_made_whole_when_there_is_room()
 }
 
 #[test]
-fn what_another_setting_left_in_reserve_is_removed() {
+fn reserved_files_of_another_setting_are_removed() {
     let disk = SimDisk::new(1);
     drop(open(&disk, 1, 3));
     assert_eq!(reserved(&disk), 3);

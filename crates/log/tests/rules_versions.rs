@@ -1,6 +1,6 @@
 //! A segment says which rules decided its records, and holds no others.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::SimDisk;
 use rialto_log::{Commit, Group, Options, Writer, recover};

@@ -1,7 +1,7 @@
 //! Guarantees of compression and encryption: records are read back, no plain text is on the disk,
 //! and tampering, wrong keys and swapped groups are detected.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{
@@ -148,7 +148,7 @@ fn a_reader_in_the_middle_of_a_group_sees_the_same_records() {
         let mut writer = start(&disk, sealing, &keys(), 1).unwrap();
         write_group(&mut writer, 50).unwrap();
         let mut reader = Reader::open(&writer.segments(), 20).unwrap();
-        // The end lies in the group at first, so that it is brought back twice.
+        // The end is in the group at first, so that it is brought back twice.
         for (end, count) in [(30, 11), (50, 20)] {
             reader.set_end(end);
             let group = reader.next_group().unwrap().unwrap();
@@ -413,7 +413,7 @@ fn two_clones_of_a_directory_never_encrypt_alike() {
 }
 
 #[test]
-fn what_is_written_anew_after_a_lost_or_cut_tail_is_encrypted_anew() {
+fn rewritten_groups_after_a_lost_tail_have_new_nonces() {
     let mut all = Vec::new();
     let disk = SimDisk::new(1);
     for life in 1..=6 {
@@ -435,7 +435,7 @@ fn what_is_written_anew_after_a_lost_or_cut_tail_is_encrypted_anew() {
 }
 
 #[test]
-fn an_epoch_goes_on_counting_from_segment_to_segment() {
+fn an_epoch_continues_counting_from_segment_to_segment() {
     let disk = SimDisk::new(1);
     let small = Options { segment_bytes: 4 * BLOCK as u64, ..options(AES, &keys(), 1) };
     let (mut writer, _) = open(Arc::new(disk.clone()), Path::new(DIR), small).unwrap();

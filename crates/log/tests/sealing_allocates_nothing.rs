@@ -1,6 +1,6 @@
 //! Once a writer and a reader are warm, sealing and reading a group allocates nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::RealDisk;
 use rialto_log::{Cipher, Commit, Compression, Group, KeyRing, Options, Reader, Sealing, open};

@@ -1,6 +1,6 @@
 //! Logs that share their spare files while one of them removes some.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, DirLock, Disk, DiskError, Faults, File, Operation, SimDisk};
 use rialto_log::{Commit, Group, Options, SpareFiles, Writer, open};

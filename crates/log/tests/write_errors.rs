@@ -1,6 +1,6 @@
 //! Errors of a writer after a disk failure name the segment file.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Faults, SimDisk};
 use rialto_log::{Commit, Group, Options, WriteError, Writer, open};
@@ -46,7 +46,7 @@ fn a_failed_write_or_sync_names_the_segment() {
 }
 
 #[test]
-fn a_disk_without_room_for_the_next_segment_is_told_with_its_name() {
+fn a_full_disk_is_reported_with_the_segments_name() {
     let disk = SimDisk::new(1);
     let mut writer = create(&disk);
     // HEAD is two blocks long.

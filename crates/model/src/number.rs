@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_decimal_is_malformed() {
+    fn text_that_is_not_a_decimal_is_malformed() {
         let texts = [
             "", "-", ".", "-.", "1.", ".5", "-.5", "+1", "--1", "1-", "1e3", "1,000", "1 ", " 1",
             "1.2.3", "0x10", "NaN", "inf", "１", "1_000", "1.-5", "\u{0}",

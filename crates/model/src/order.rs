@@ -79,7 +79,7 @@ enumeration! {
         /// The rest of the incoming order is cancelled.
         #[default]
         CancelNewest = 1, "cancel_newest";
-        /// The resting order is cancelled and matching goes on.
+        /// The resting order is cancelled and matching continues.
         CancelOldest = 2, "cancel_oldest";
         /// Both are cancelled.
         CancelBoth = 3, "cancel_both";

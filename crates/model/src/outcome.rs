@@ -33,7 +33,7 @@ pub enum Outcome {
     Cancelling {
         /// The number of orders cancelled so far.
         cancelled: u32,
-        /// Whether follow-up commands go on with it.
+        /// Whether follow-up commands continue with it.
         pending: bool,
     },
     /// A member, account, currency or instrument was created.

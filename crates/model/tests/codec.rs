@@ -282,7 +282,7 @@ fn a_value_that_is_not_given_must_be_zero() {
 }
 
 #[test]
-fn an_event_must_be_as_long_as_it_says() {
+fn an_event_must_have_its_declared_length() {
     let ticked = event_bytes(Timestamp(1), &[Event::Ticked, Event::Ticked]);
     for (length, offset, what) in [
         (0, 18, DecodeFault::Length(0)),

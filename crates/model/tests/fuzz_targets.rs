@@ -1,5 +1,5 @@
 //! The fuzz targets of the binary form, with a bounded number of inputs.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 extern crate self as libfuzzer_sys;
 

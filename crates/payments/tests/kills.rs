@@ -1,5 +1,5 @@
 //! The power goes at each change of the disk: afterwards every withdrawal comes to its end, once.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod venue;
 
@@ -38,17 +38,17 @@ impl Path {
 
     /// The requests of owner and operator, which repeat a request without an answer. Notes the last
     /// state in an answer.
-    async fn walk(self, house: &TestVenue, told: &mut Option<State>) -> Result<(), Error> {
-        let asked = house.request(transfer(ALICE, AMOUNT, "w")).await?;
+    async fn walk(self, venue: &TestVenue, told: &mut Option<State>) -> Result<(), Error> {
+        let asked = venue.request(transfer(ALICE, AMOUNT, "w")).await?;
         *told = Some(asked.withdrawal.state);
         let id = the_one();
         let ended = match self {
-            Path::Approved => house.approve(id, "tx-1").await?,
-            Path::Rejected => house.reject(id, "no").await?,
-            Path::Cancelled => house.cancel(id).await?,
+            Path::Approved => venue.approve(id, "tx-1").await?,
+            Path::Rejected => venue.reject(id, "no").await?,
+            Path::Cancelled => venue.cancel(id).await?,
             Path::Expired => {
-                house.clock.advance(EXPIRES_AFTER);
-                house.wait_for(id, State::Expired).await
+                venue.clock.advance(EXPIRES_AFTER);
+                venue.wait_for(id, State::Expired).await
             }
         };
         *told = Some(ended.state);
@@ -61,26 +61,26 @@ fn the_one() -> WithdrawalId {
 }
 
 /// Goes the way until its end or until the disk is gone.
-async fn walk_until_gone(path: Path, house: &TestVenue, disk: &SimDisk, told: &mut Option<State>) {
+async fn walk_until_gone(path: Path, venue: &TestVenue, disk: &SimDisk, told: &mut Option<State>) {
     let gone = async {
         while !disk.is_down() {
             tokio::time::sleep(Duration::from_micros(200)).await;
         }
     };
     tokio::select! {
-        walked = path.walk(house, told) => {
+        walked = path.walk(venue, told) => {
             assert!(walked.is_ok() || disk.is_down(), "{path:?}: {walked:?}");
         }
         () = gone => {}
     }
 }
 
-/// Opens the house once more, as often as it takes.
+/// Opens the venue once more, as often as it takes.
 fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> TestVenue {
     loop {
         *life += 1;
         match TestVenue::try_open(disk, clock, *life) {
-            Ok(house) => return house,
+            Ok(venue) => return venue,
             Err(error) => {
                 assert!(disk.is_down(), "it does not open, but the disk is there: {error}");
                 disk.restart();
@@ -90,54 +90,54 @@ fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> TestVenue {
 }
 
 /// The invariants at the end, after any failures.
-fn check(path: Path, house: &TestVenue, case: &str) {
-    let (held, settled, released) = house.effects("w");
+fn check(path: Path, venue: &TestVenue, case: &str) {
+    let (held, settled, released) = venue.effects("w");
     let is_settled = path == Path::Approved;
     let expected = (1, usize::from(is_settled), usize::from(!is_settled));
     assert_eq!((held, settled, released), expected, "{case}");
     let left = if is_settled { FUNDS - AMOUNT } else { FUNDS };
-    assert_eq!(house.balance(ALICE), (left, 0), "{case}");
-    assert_eq!(house.bus.service().shown().open(), 0, "{case}");
+    assert_eq!(venue.balance(ALICE), (left, 0), "{case}");
+    assert_eq!(venue.bus.service().shown().open(), 0, "{case}");
 }
 
 /// Runs a course with these crashes, each after a number of changes of the disk.
 async fn survive(path: Path, seed: u64, crashes: &[u64]) {
     let case = format!("{path:?}, seed {seed}, crashes after {crashes:?}");
     let disk = SimDisk::new(seed);
-    let mut house = TestVenue::furnished(&disk).await;
-    let clock = house.clock.clone();
+    let mut venue = TestVenue::with_accounts(&disk).await;
+    let clock = venue.clock.clone();
     let mut life = 1;
     let mut told = None;
     for after in crashes {
         disk.crash_after(*after);
-        walk_until_gone(path, &house, &disk, &mut told).await;
-        drop(house);
+        walk_until_gone(path, &venue, &disk, &mut told).await;
+        drop(venue);
         disk.restart();
-        house = open(&disk, &clock, &mut life);
+        venue = open(&disk, &clock, &mut life);
         if told.is_some_and(|told| told != State::Requested) {
-            let known = house.get(the_one()).await;
+            let known = venue.get(the_one()).await;
             assert!(known.is_ok(), "what was told is forgotten: {case}");
         }
         if told == Some(path.end()) {
-            let stands = house.wait_for(the_one(), path.end()).await;
+            let stands = venue.wait_for(the_one(), path.end()).await;
             assert_eq!(stands.transfer.amount.0, AMOUNT, "{case}");
         }
     }
-    path.walk(&house, &mut told).await.expect(&case);
-    check(path, &house, &case);
-    drop(house);
-    let house = open(&disk, &clock, &mut life);
-    assert_eq!(house.get(the_one()).await.unwrap().state, path.end(), "{case}");
-    check(path, &house, &case);
+    path.walk(&venue, &mut told).await.expect(&case);
+    check(path, &venue, &case);
+    drop(venue);
+    let venue = open(&disk, &clock, &mut life);
+    assert_eq!(venue.get(the_one()).await.unwrap().state, path.end(), "{case}");
+    check(path, &venue, &case);
 }
 
 /// The number of changes of the disk in a course.
 async fn changes(path: Path) -> u64 {
     let disk = SimDisk::new(1);
-    let house = TestVenue::furnished(&disk).await;
+    let venue = TestVenue::with_accounts(&disk).await;
     let before = disk.operations();
-    path.walk(&house, &mut None).await.unwrap();
-    drop(house);
+    path.walk(&venue, &mut None).await.unwrap();
+    drop(venue);
     disk.operations() - before
 }
 
@@ -188,13 +188,13 @@ async fn crash_after_crash_changes_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_takes_no_more_is_asked_again_after_the_restart() {
     let disk = SimDisk::new(1);
-    let house = TestVenue::furnished(&disk).await;
-    house.engine.close_intake();
-    let asked = house.request(transfer(ALICE, AMOUNT, "w"));
+    let venue = TestVenue::with_accounts(&disk).await;
+    venue.engine.close_intake();
+    let asked = venue.request(transfer(ALICE, AMOUNT, "w"));
     let asked_again = async {
-        while house.desk.counters().of::<HoldWithdrawal>().failed() < 2 {
+        while venue.desk.counters().of::<HoldWithdrawal>().failed() < 2 {
             // The pause between the attempts is over when the clock says so.
-            house.clock.advance(Duration::from_millis(10));
+            venue.clock.advance(Duration::from_millis(10));
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -202,61 +202,61 @@ async fn an_engine_that_takes_no_more_is_asked_again_after_the_restart() {
         asked = asked => panic!("nobody can answer: {asked:?}"),
         () = asked_again => {}
     }
-    let (clock, mut life) = (house.clock.clone(), 1);
-    drop(house);
+    let (clock, mut life) = (venue.clock.clone(), 1);
+    drop(venue);
     disk.kill();
-    let house = open(&disk, &clock, &mut life);
-    house.wait_for(the_one(), State::Pending).await;
-    assert_eq!(house.effects("w"), (1, 0, 0));
+    let venue = open(&disk, &clock, &mut life);
+    venue.wait_for(the_one(), State::Pending).await;
+    assert_eq!(venue.effects("w"), (1, 0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_withdrawal_held_by_the_engine_and_unknown_to_the_flows_is_adopted() {
     let disk = SimDisk::new(1);
-    let house = TestVenue::furnished(&disk).await;
+    let venue = TestVenue::with_accounts(&disk).await;
     for reference in ["open", "ended"] {
-        house.request(transfer(ALICE, 3, reference)).await.unwrap();
+        venue.request(transfer(ALICE, 3, reference)).await.unwrap();
     }
-    house.cancel(id(ALICE, "ended")).await.unwrap();
+    venue.cancel(id(ALICE, "ended")).await.unwrap();
     let clock = ManualClock::new(Timestamp(1_000_000_000));
-    let TestVenue { bus, desk, engine, .. } = house;
+    let TestVenue { bus, desk, engine, .. } = venue;
     drop(bus);
     let service = TestVenue::service(Arc::new(MemoryStore::default()), &desk, &clock).unwrap();
     let bus = rialto_payments::PaymentsBus::new(service);
-    let house = TestVenue { bus, desk, engine, clock };
+    let venue = TestVenue { bus, desk, engine, clock };
     let held = || {
-        let core = house.engine.settled_state(house.engine.released()).unwrap();
+        let core = venue.engine.settled_state(venue.engine.released()).unwrap();
         core.withdrawals().into_iter().map(|held| held.transfer).collect::<Vec<_>>()
     };
-    assert_eq!(house.bus.service().adopt(held()).unwrap(), 1);
-    house.wait_for(id(ALICE, "open"), State::Pending).await;
-    assert_eq!(house.bus.service().adopt(held()).unwrap(), 0, "it is known now");
-    assert_eq!(house.approve(id(ALICE, "open"), "tx").await.unwrap().state, State::Settled);
-    assert_eq!(house.effects("open"), (1, 1, 0));
-    let again = house.request(transfer(ALICE, 3, "ended")).await.unwrap_err();
+    assert_eq!(venue.bus.service().adopt(held()).unwrap(), 1);
+    venue.wait_for(id(ALICE, "open"), State::Pending).await;
+    assert_eq!(venue.bus.service().adopt(held()).unwrap(), 0, "it is known now");
+    assert_eq!(venue.approve(id(ALICE, "open"), "tx").await.unwrap().state, State::Settled);
+    assert_eq!(venue.effects("open"), (1, 1, 0));
+    let again = venue.request(transfer(ALICE, 3, "ended")).await.unwrap_err();
     assert_eq!(again.code(), "withdrawal_released", "a forgotten reference is not held again");
-    assert_eq!(house.balance(ALICE), (FUNDS - 3, 0));
+    assert_eq!(venue.balance(ALICE), (FUNDS - 3, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_a_restart_what_stands_is_counted_and_what_ended_before_is_not_counted_again() {
+async fn after_a_restart_open_withdrawals_are_counted_and_ended_ones_are_not() {
     let disk = SimDisk::new(1);
-    let house = TestVenue::furnished(&disk).await;
+    let venue = TestVenue::with_accounts(&disk).await;
     for reference in ["open", "ended"] {
-        house.request(transfer(ALICE, 3, reference)).await.unwrap();
+        venue.request(transfer(ALICE, 3, reference)).await.unwrap();
     }
-    house.cancel(id(ALICE, "ended")).await.unwrap();
-    let counted = |house: &TestVenue| {
-        let (shown, ended) = (house.bus.service().shown(), house.bus.service().ended_since_open());
+    venue.cancel(id(ALICE, "ended")).await.unwrap();
+    let counted = |venue: &TestVenue| {
+        let (shown, ended) = (venue.bus.service().shown(), venue.bus.service().ended_since_open());
         let now = ended.of(State::Cancelled);
         (shown.of(State::Pending), shown.of(State::Cancelled), shown.open(), now)
     };
-    assert_eq!(counted(&house), (1, 1, 1, 1));
-    let (clock, mut life) = (house.clock.clone(), 1);
-    drop(house);
-    let house = open(&disk, &clock, &mut life);
-    house.wait_for(id(ALICE, "open"), State::Pending).await;
-    assert_eq!(counted(&house), (1, 1, 1, 0));
-    house.cancel(id(ALICE, "open")).await.unwrap();
-    assert_eq!(counted(&house), (0, 2, 0, 1));
+    assert_eq!(counted(&venue), (1, 1, 1, 1));
+    let (clock, mut life) = (venue.clock.clone(), 1);
+    drop(venue);
+    let venue = open(&disk, &clock, &mut life);
+    venue.wait_for(id(ALICE, "open"), State::Pending).await;
+    assert_eq!(counted(&venue), (1, 1, 1, 0));
+    venue.cancel(id(ALICE, "open")).await.unwrap();
+    assert_eq!(counted(&venue), (0, 2, 0, 1));
 }

@@ -146,7 +146,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_published_is_read(
+        fn published_messages_are_read(
             payload in prop::collection::vec(any::<u8>(), 0..200),
             key in prop::collection::vec(any::<u8>(), 0..40),
             content_type in "[a-z/]{0,20}",

@@ -158,7 +158,7 @@ impl Topic {
         (held.bytes, held.oldest)
     }
 
-    /// The number of the first record of this time or a later one: what lies between the first and
+    /// The number of the first record of this time or a later one: what is between the first and
     /// the last is halved until one is left.
     pub(crate) fn first_at(&self, nth: usize, time: Timestamp) -> Result<u64, QueueError> {
         let lane = &self.lanes[nth];

@@ -1,5 +1,5 @@
 //! Publishing and reading allocate nothing for each message.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -79,7 +79,7 @@ fn a_message_is_published_and_read_without_an_allocation_of_its_own() {
 }
 
 #[test]
-fn a_reader_that_keeps_a_message_shares_the_memory_it_lies_in() {
+fn a_kept_message_shares_the_memory_of_the_topic() {
     let queue = Queue::open(QueueOptions::in_memory()).unwrap();
     queue.create_topic("t", TopicOptions::stream().level(Level::Memory)).unwrap();
     let producer = queue.producer("t").unwrap();

@@ -1,5 +1,5 @@
 //! Failing disks and damaged bytes give a clear error, never a silent loss.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -18,7 +18,7 @@ fn with_topic(options: TopicOptions) -> Stage {
 }
 
 #[test]
-fn a_topic_whose_disk_fails_says_so_and_the_others_go_on() {
+fn a_topic_on_a_failed_disk_is_failed_and_the_others_continue() {
     let mut stage = with_topic(stream());
     stage.queue().create_topic("other", stream()).unwrap();
     stage.publish("t", b"kept");
@@ -145,7 +145,7 @@ fn a_directory_is_open_once() {
 }
 
 #[test]
-fn users_of_what_is_gone_are_told() {
+fn users_of_a_deleted_topic_get_an_error() {
     let stage = with_topic(stream());
     stage.publish("t", b"a");
     let (producer, consumer) = (stage.queue().producer("t").unwrap(), stage.consumer("t", "g"));

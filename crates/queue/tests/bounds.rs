@@ -1,5 +1,5 @@
 //! What happens at the limits: full topics, overtaken readers, messages that are too large.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -206,7 +206,7 @@ fn topics_that_contradict_themselves_are_not_made() {
 }
 
 #[test]
-fn a_reader_that_was_overtaken_goes_on_as_the_topic_says() {
+fn an_overtaken_reader_continues_as_the_topic_says() {
     let overtake = |overtaken| {
         let stage = Stage::new();
         stage.queue().create_topic("t", stream().messages_max(3).overtaken(overtaken)).unwrap();

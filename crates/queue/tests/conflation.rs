@@ -1,5 +1,5 @@
 //! Conflation: slow readers get the newest message of each key and the number left out.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -38,7 +38,7 @@ fn meet(reader: &mut Reader) -> Vec<String> {
 }
 
 #[test]
-fn a_reader_that_falls_behind_is_handed_the_last_of_each_key_and_what_has_none() {
+fn a_lagging_reader_gets_the_last_message_of_each_key_and_those_without_a_key() {
     for level in Level::ALL {
         let stage = stage(level, 3);
         let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
@@ -53,7 +53,7 @@ fn a_reader_that_falls_behind_is_handed_the_last_of_each_key_and_what_has_none()
 }
 
 #[test]
-fn what_comes_while_it_reads_is_not_left_out_before_it_is_behind_again() {
+fn messages_published_during_a_read_are_not_skipped_until_it_lags_again() {
     let stage = stage(Level::Synced, 2);
     let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
     publish(&stage, &[("x", "x1"), ("x", "x2"), ("y", "y1")]);
@@ -64,7 +64,7 @@ fn what_comes_while_it_reads_is_not_left_out_before_it_is_behind_again() {
 }
 
 #[test]
-fn a_reader_that_retention_overtakes_is_told_of_that_first() {
+fn a_reader_overtaken_by_retention_gets_the_number_of_missed_messages_first() {
     let stage = Stage::new();
     let options = stream().messages_max(3).overtaken(SlowReaderPolicy::Conflated { behind: 1 });
     stage.queue().create_topic("t", options).unwrap();
@@ -75,7 +75,7 @@ fn a_reader_that_retention_overtakes_is_told_of_that_first() {
 }
 
 #[test]
-fn keys_beyond_the_bound_are_handed_out_one_and_all() {
+fn messages_of_keys_beyond_the_bound_are_all_delivered() {
     let stage = stage(Level::Memory, 0);
     let keys: Vec<_> = (0..=CONFLATED_KEYS_MAX).map(|key| format!("{key:05}")).collect();
     let messages: Vec<_> = keys.iter().chain(&keys).map(|key| (key.as_str(), "")).collect();

@@ -1,5 +1,5 @@
 //! How often the bytes of a message are copied between the publisher and the disk: once.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, DirLock, Disk, DiskError, File, IoMode, SimDisk};
 use rialto_queue::{Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};

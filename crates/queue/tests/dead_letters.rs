@@ -1,5 +1,5 @@
 //! Dead letters: listed, redriven, and kept if they cannot be redriven.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -102,14 +102,14 @@ fn a_topic_that_cannot_be_written_keeps_no_letters_of_others_back() {
 }
 
 #[test]
-fn letters_go_back_in_memory_as_well() {
+fn dead_letters_of_memory_topics_are_redriven_too() {
     let stage = with_dead(stream().level(Level::Memory), &[Publish::new(b"a")]);
     assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 1);
     assert_eq!(take_payloads(&stage.queue().consumer("jobs", "g").unwrap()), ["a"]);
 }
 
 #[test]
-fn letters_are_listed_up_to_so_many_bytes() {
+fn the_list_of_dead_letters_is_bounded_in_bytes() {
     let payload = [b'x'; 1_000];
     let stage = with_dead(stream(), &[(); 10].map(|()| Publish::new(&payload)));
     let listed = || stage.queue().dead_letters("jobs.dead", 10, 3_000).unwrap().len();
@@ -281,7 +281,7 @@ fn dead_letters_wait_for_room_in_a_work_queue_that_they_are_to_go_to() {
 }
 
 #[test]
-fn who_sends_back_is_asked_with_the_bytes_of_each() {
+fn a_redrive_asks_permission_with_the_bytes_of_each_letter() {
     let stage = with_dead(stream(), &[Publish::new(&[b'x'; 1_000]), Publish::new(b"short")]);
     let small = |_: &Name, bytes: u64| ControlFlow::Continue(bytes < 1_000);
     let redriven = stage.queue().redrive("jobs.dead", 10, small).unwrap();
@@ -303,7 +303,7 @@ fn sending_back_ends_before_a_letter_for_which_there_is_no_room() {
 }
 
 #[test]
-fn who_sends_back_is_asked_only_about_letters_that_can_go_back() {
+fn a_redrive_asks_permission_only_for_letters_that_can_be_redriven() {
     let stage = with_dead(stream(), &[Publish::new(b"a")]);
     stage.queue().delete_topic("jobs").unwrap();
     let never = |_: &Name, _: u64| panic!("it was asked");
@@ -324,7 +324,7 @@ fn letters_that_were_sent_back_take_no_bytes_any_more() {
 }
 
 #[test]
-fn letters_that_nobody_has_looked_at_make_no_room_for_others() {
+fn unread_dead_letters_are_not_dropped_for_others() {
     for options in [
         GroupOptions { start: Start::Next, ..GroupOptions::default() },
         GroupOptions { filter: Some("none=such".parse().unwrap()), ..GroupOptions::default() },
@@ -355,7 +355,7 @@ fn stuck(options: TopicOptions) -> (Stage, Consumer) {
 }
 
 #[test]
-fn a_stream_drops_what_waits_to_be_a_dead_letter_and_its_group_goes_on() {
+fn a_stream_drops_pending_dead_letters_and_its_group_continues() {
     let (stage, consumer) = stuck(stream().messages_max(3));
     let mut taken = 0;
     for _ in 0..10 {

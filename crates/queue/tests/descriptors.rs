@@ -1,7 +1,7 @@
 //! Idle topics hold no descriptors and hardly any disk. It is the only test of this program that
 //! opens files, because it counts those of the whole process.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{
     DESCRIPTORS_MIN, GroupOptions, Level, Publish, Queue, QueueOptions, TOPICS_MAX, TopicOptions,

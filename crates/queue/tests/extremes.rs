@@ -1,5 +1,5 @@
-//! Numbers and filters at their extremes: refused by name, and the queue goes on.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+//! Numbers and filters at their extremes: refused by name, and the queue continues.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

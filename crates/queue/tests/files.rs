@@ -1,5 +1,5 @@
 //! When files of unneeded messages are deleted, and when they must not be yet.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -148,7 +148,7 @@ fn publish_and_let_go(stage: &Stage) {
 }
 
 #[test]
-fn who_has_read_from_files_and_rests_does_not_keep_them() {
+fn an_idle_reader_keeps_no_files() {
     for level in [Level::Buffered, Level::Synced] {
         let mut stage = Stage::new();
         // Nothing stays in memory, so that everything is read from files.

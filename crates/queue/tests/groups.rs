@@ -1,5 +1,5 @@
 //! Consumer groups: deliveries and redeliveries.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -36,7 +36,7 @@ fn consumers_of_a_group_share_and_groups_each_get_all() {
 }
 
 #[test]
-fn a_message_comes_again_when_its_deadline_has_passed() {
+fn a_message_is_redelivered_after_its_deadline() {
     let stage = with_topic(&["a"]);
     let consumer = stage.consumer("jobs", "g");
     assert_eq!(take(&consumer)[0].attempt(), 1);
@@ -59,7 +59,7 @@ fn a_deadline_can_be_moved() {
 }
 
 #[test]
-fn an_acknowledgement_counts_until_the_message_is_handed_out_again() {
+fn an_acknowledgement_counts_until_the_message_is_redelivered() {
     let stage = with_topic(&["a", "b"]);
     let consumer = stage.consumer("jobs", "g");
     let messages = take(&consumer);
@@ -83,7 +83,7 @@ fn a_nacked_message_is_redelivered_after_its_delay() {
 }
 
 #[test]
-fn after_the_last_try_a_message_goes_to_the_dead_letters_and_says_why() {
+fn after_the_last_attempt_a_message_becomes_a_dead_letter_with_the_reason() {
     let stage = with_topic(&["poison", "good"]);
     let options = GroupOptions { attempts_max: 2, ..GroupOptions::default() };
     let consumer = stage.consumer_with("jobs", "g", options);
@@ -160,7 +160,7 @@ fn a_single_active_consumer_is_followed_by_the_next() {
 }
 
 #[test]
-fn at_most_once_never_comes_again() {
+fn at_most_once_messages_are_never_redelivered() {
     let mut stage = with_topic(&["a"]);
     let options = GroupOptions { delivery: Delivery::AtMostOnce, ..GroupOptions::default() };
     assert_eq!(take_payloads(&stage.consumer_with("jobs", "g", options.clone())), ["a"]);
@@ -305,7 +305,7 @@ fn a_batcher_publishes_by_count_by_bytes_and_by_time() {
 }
 
 #[test]
-fn a_consumer_that_waits_is_told_when_the_message_before_is_done_with() {
+fn a_waiting_consumer_is_woken_when_the_message_before_is_settled() {
     let queue = rialto_queue::Queue::open(rialto_queue::QueueOptions::in_memory()).unwrap();
     queue.create_topic("t", rialto_queue::TopicOptions::stream()).unwrap();
     let options = GroupOptions { order: DeliveryOrder::PerKey, ..GroupOptions::default() };
@@ -339,7 +339,7 @@ fn a_message_nacked_twice_is_redelivered_after_the_last_delay() {
 }
 
 #[test]
-fn higher_priorities_go_first_when_they_are_handed_out_again_too() {
+fn higher_priorities_are_redelivered_first_too() {
     let stage = Stage::new();
     stage.queue().create_topic("jobs", stream().priorities(2)).unwrap();
     for (priority, payload) in [(0, "low"), (1, "high")] {
@@ -391,7 +391,7 @@ fn a_waiter_is_woken_when_another_found_the_state_first() {
 }
 
 #[test]
-fn a_message_that_nobody_was_given_cannot_be_settled() {
+fn a_message_without_a_lease_cannot_be_settled() {
     let stage = with_topic(&[]);
     for payload in [b"1", b"2"] {
         stage.send("jobs", &Publish::new(payload).key(b"k"));
@@ -428,7 +428,7 @@ fn a_message_is_settled_by_the_consumer_that_has_it() {
 }
 
 #[test]
-fn nobody_lags_behind_for_messages_that_were_dropped() {
+fn dropped_messages_do_not_count_as_lag() {
     let stage = Stage::new();
     stage.queue().create_topic("t", stream().priorities(2)).unwrap();
     let consumer = stage.consumer("t", "g");

@@ -1,5 +1,5 @@
 //! The disk space of topics besides their messages, and after they are deleted.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -115,7 +115,7 @@ fn a_topic_that_rests_is_written_again_and_loses_nothing_whatever_fails() {
 }
 
 #[test]
-fn nothing_is_left_of_a_topic_whose_deletion_failed_half_way() {
+fn a_topic_with_a_failed_deletion_is_removed_completely() {
     let mut stage = Stage::new();
     stage.queue().create_topic("t", stream()).unwrap();
     stage.queue().create_topic("other", stream()).unwrap();
@@ -135,7 +135,7 @@ fn nothing_is_left_of_a_topic_whose_deletion_failed_half_way() {
 }
 
 #[test]
-fn a_topic_whose_messages_grew_old_while_it_rested_rests_again() {
+fn an_idle_topic_becomes_idle_again_after_retention() {
     let mut stage = Stage::new();
     stage.queue().create_topic("t", stream().max_age(60 * SECOND)).unwrap();
     stage.publish("t", &vec![7; 100_000]);

@@ -1,7 +1,7 @@
 //! The memory of nearly empty topics. It is the only test of this program, because it counts the
 //! memory of the whole process.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{Level, Publish, Queue, QueueOptions, TopicOptions};
 

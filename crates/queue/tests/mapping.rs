@@ -1,5 +1,5 @@
 //! Readers of complete files get the mapped bytes without a copy.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{
     Compression, GroupOptions, Level, Message, Publish, Queue, QueueOptions, Read, Start,
@@ -120,7 +120,7 @@ fn is_in_a_file(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn messages_of_finished_files_are_handed_out_where_they_are_mapped() {
+fn messages_of_complete_files_are_delivered_from_the_mapping() {
     let (_dir, queue) = filled(options());
     let before = (COUNT.with(Cell::get), BYTES.with(Cell::get));
     let mut reader = queue.reader("t", Start::Oldest).unwrap();
@@ -177,7 +177,7 @@ fn messages_outlive_the_file_that_retention_deletes() {
 }
 
 #[test]
-fn damage_of_a_mapped_file_is_told_with_file_and_offset() {
+fn damage_of_a_mapped_file_is_reported_with_file_and_offset() {
     use std::os::unix::fs::FileExt;
     let (dir, queue) = filled(options());
     let path = files(dir.path()).swap_remove(1);
@@ -215,7 +215,7 @@ fn a_queue_that_shall_map_nothing_maps_nothing() {
 }
 
 #[test]
-fn a_deleted_topic_gives_its_files_back_though_somebody_has_a_producer_for_it() {
+fn a_deleted_topic_frees_its_files_despite_an_open_producer() {
     let (dir, queue) = filled(options());
     let _producer = queue.producer("t").unwrap();
     let held = read(&queue).swap_remove(0);

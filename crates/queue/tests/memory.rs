@@ -1,7 +1,7 @@
 //! The memory that a queue takes and gives back, as the system counts it: buffers are not all had from
 //! an allocator.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, TopicOptions};
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ fn fill(queue: &Queue, name: &str, messages: usize) {
 }
 
 #[test]
-fn what_is_deleted_or_closed_gives_its_memory_back() {
+fn deleted_and_closed_topics_free_their_memory() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = resident();
     let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
@@ -71,7 +71,7 @@ fn memory_that_was_made_ready_is_what_messages_lie_in() {
 }
 
 #[test]
-fn recent_messages_take_what_they_need_and_no_more_than_the_topic_says() {
+fn recent_messages_use_memory_up_to_the_bound_of_the_topic() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let home = tempfile::tempdir().unwrap();
     let queue = Queue::open_stepped(QueueOptions::at(home.path())).unwrap();

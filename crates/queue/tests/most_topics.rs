@@ -1,6 +1,6 @@
 //! As many topics of a queue, and groups of a topic, as there may be: one more is refused, and room comes
 //! back.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,5 +1,5 @@
 //! External logs, read as topics.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -245,7 +245,7 @@ fn a_waiting_caller_is_woken() {
 }
 
 #[test]
-fn groups_go_on_where_they_were_after_the_log_was_made_again() {
+fn groups_keep_their_positions_after_a_rebuild_of_the_log() {
     let (mut stage, mut owner) = stage();
     owner.write("a", 10, Commit::Synced);
     let _mount = owner.mount(&stage);
@@ -268,7 +268,7 @@ fn groups_go_on_where_they_were_after_the_log_was_made_again() {
 }
 
 #[test]
-fn what_was_done_with_records_that_were_lost_is_forgotten_though_others_have_their_numbers() {
+fn progress_on_lost_records_is_forgotten_when_their_numbers_are_reused() {
     let lost: Vec<_> = (1..=8).map(lose_the_tail).collect();
     assert!(lost.iter().any(|lost| (1..5).contains(lost)), "{lost:?}");
 }
@@ -284,7 +284,7 @@ fn lose_the_tail(seed: u64) -> u64 {
     let consumer = stage.consumer(TOPIC, "g");
     ack(&consumer, &take(&consumer));
     drop(consumer);
-    // Without the queue, the owner goes on and gives the numbers anew.
+    // Without the queue, the owner continues and gives the numbers again.
     let disk = owner.disk.clone();
     let mut owner = owner.killed(|| {
         stage.crash();
@@ -470,7 +470,7 @@ fn times_are_found() {
 }
 
 #[test]
-fn groups_go_on_with_a_copy_of_the_log_as_far_as_it_goes() {
+fn groups_continue_with_a_copy_of_the_log_up_to_its_end() {
     for (acked, expected_next) in [(4, 5), (10, 7)] {
         let (mut stage, mut owner) = stage();
         owner.write("fact", 10, Commit::Synced);

@@ -1,6 +1,6 @@
 //! No two groups of an encrypted queue are ever sealed with the same key and the same nonce: not
 //! after a crash at any point, not when it is opened again, not by two copies of a directory.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_queue::{
@@ -107,7 +107,7 @@ impl Machine {
         logs.filter(|path| bytes(path).get(GROUND_AT) == Some(&2)).count()
     }
 
-    /// Copies the directory, as a backup might or a cloned machine. The two go on separately.
+    /// Copies the directory, as a backup might or a cloned machine. The two continue separately.
     fn copy(&self, seed: u64) -> Self {
         let copy = Self { lives: self.lives, ..Self::new(seed, &self.salts) };
         for file in self.disk.paths() {

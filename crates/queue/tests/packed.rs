@@ -1,6 +1,6 @@
 //! Packed batches: messages survive packing, stored bytes are not copied, and no untrusted bytes
 //! make the reader panic.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
 use rialto_queue::packed::{
@@ -16,7 +16,7 @@ fn joined(pieces: &[Piece]) -> Vec<u8> {
 }
 
 /// A queue with a topic that has a group; it is in memory.
-fn furnished() -> Queue {
+fn with_group() -> Queue {
     let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
     queue.create_topic("jobs", TopicOptions::default().priorities(2)).unwrap();
     queue.create_group("jobs", "all", GroupOptions::default()).unwrap();
@@ -43,8 +43,8 @@ fn a_batch_to_be_published_has_the_bytes_that_the_page_shows() {
 }
 
 #[test]
-fn what_was_packed_and_published_is_fetched_packed_with_its_leases() {
-    let queue = furnished();
+fn published_packed_messages_are_fetched_packed_with_leases() {
+    let queue = with_group();
     let mut writer = PackedWriter::new();
     let long = vec![7; 40_000];
     writer.push(&Publish::new(b"one").key(b"k").header("a", b"\xff").header("b", b""));
@@ -87,7 +87,7 @@ fn what_was_packed_and_published_is_fetched_packed_with_its_leases() {
 
 #[test]
 fn messages_that_lie_together_go_out_as_they_lie() {
-    let queue = furnished();
+    let queue = with_group();
     let payload = vec![1; 4_000];
     send(&queue, &vec![Publish::new(&payload); 100]);
     let mut reader = queue.reader("jobs", Start::Oldest).unwrap();

@@ -1,5 +1,5 @@
 //! Topics that make their next files of those that retention drops.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

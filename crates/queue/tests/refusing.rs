@@ -1,5 +1,5 @@
 //! What continues and what is refused while `set_refusing` is in force.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

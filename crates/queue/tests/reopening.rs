@@ -1,5 +1,5 @@
 //! The state of a queue after its process died or the power failed.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -16,7 +16,7 @@ fn with_topic(options: TopicOptions) -> Stage {
 }
 
 #[test]
-fn what_was_confirmed_survives_the_loss_of_power_and_what_was_acknowledged_stays_so() {
+fn confirmed_messages_and_acknowledgements_survive_a_power_failure() {
     let mut stage = with_topic(stream());
     for payload in [b"a", b"b", b"c"] {
         stage.publish("t", payload);
@@ -64,7 +64,7 @@ fn messages_returned_unseen_count_no_attempt_after_a_restart() {
 }
 
 #[test]
-fn a_group_that_had_as_many_messages_as_it_may_goes_on_after_a_restart() {
+fn a_full_group_continues_after_a_restart() {
     let mut stage = with_topic(stream());
     for payload in [b"1", b"2", b"3"] {
         stage.publish("t", payload);
@@ -108,7 +108,7 @@ fn a_topic_of_memory_is_there_again_and_empty() {
 }
 
 #[test]
-fn a_group_that_came_further_than_what_its_topic_kept_goes_back_and_says_so() {
+fn a_group_beyond_the_kept_messages_goes_back_and_is_reported() {
     let mut rewound = 0;
     for seed in 0..16 {
         let mut stage = Stage::with_seed(seed);
@@ -220,7 +220,7 @@ fn a_topic_holds_as_much_as_before() {
 }
 
 #[test]
-fn messages_grow_old_while_nobody_has_the_queue_open() {
+fn messages_age_while_the_queue_is_closed() {
     let mut stage = with_topic(stream().max_age(Duration::from_secs(100)));
     let payload = vec![7; 600_000];
     for _ in 0..4 {
@@ -271,7 +271,7 @@ fn the_largest_message_can_be_put_off_and_die() {
 }
 
 #[test]
-fn what_was_purged_stays_so() {
+fn purged_messages_stay_purged() {
     for crash in [false, true] {
         let mut stage = with_topic(stream().priorities(2));
         stage.publish("t", b"a");
@@ -348,7 +348,7 @@ fn a_message_that_kills_its_process_every_time_is_given_up() {
 }
 
 #[test]
-fn a_group_that_was_overtaken_is_told_after_a_restart_as_well() {
+fn an_overtaken_group_gets_an_error_after_a_restart_too() {
     let mut stage = with_topic(stream().messages_max(1));
     let consumer = stage.consumer("t", "g");
     // So large that their files go.

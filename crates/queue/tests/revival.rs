@@ -1,6 +1,6 @@
 //! After a disk failure the control log is restarted when there is room again. Until then no
 //! message is delivered that could not be acknowledged, and nothing is confirmed.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -41,7 +41,7 @@ fn all(stage: &Stage, topic: &str) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_handed_out_or_acknowledged_while_the_control_log_cannot_be_written() {
+fn nothing_is_delivered_or_acknowledged_while_the_control_log_cannot_be_written() {
     let (stage, consumer, first) = with_one_in_hand();
     failing(&stage, true);
     consumer.ack(&first).unwrap();
@@ -58,7 +58,7 @@ fn nothing_is_handed_out_or_acknowledged_while_the_control_log_cannot_be_written
 }
 
 #[test]
-fn the_control_log_is_begun_anew_when_the_disk_is_well() {
+fn the_control_log_is_recreated_when_the_disk_works_again() {
     let (mut stage, consumer, first) = with_one_in_hand();
     failing(&stage, true);
     consumer.ack(&first).unwrap();
@@ -82,7 +82,7 @@ fn the_control_log_is_begun_anew_when_the_disk_is_well() {
 }
 
 #[test]
-fn what_was_refused_while_it_failed_did_not_happen() {
+fn refused_requests_during_a_failure_have_no_effect() {
     let (mut stage, consumer, first) = with_one_in_hand();
     drop((consumer, first));
     // The record reaches the disk in part, or whole, and is not known to be there.
@@ -98,7 +98,7 @@ fn what_was_refused_while_it_failed_did_not_happen() {
 }
 
 #[test]
-fn a_transaction_whose_answer_was_lost_happens_as_a_whole_and_once() {
+fn a_transaction_with_a_lost_answer_takes_effect_atomically_and_once() {
     for fault in 0..3 {
         let (mut stage, consumer, first) = with_one_in_hand();
         match fault {

@@ -1,6 +1,6 @@
 //! A process with producers, consumers and transactions on a real directory, which is killed, again
 //! and again, without warning.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{
     Consumer, DeliveryOrder, GroupOptions, Level, Publish, Queue, QueueError, QueueOptions,

@@ -1,6 +1,6 @@
 //! Subscriptions: never more outstanding messages than the bound, and none stays with a dropped
 //! subscription.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{
     Clock, Delivered, Delivery, GroupOptions, ManualClock, Publish, Queue, QueueError,
@@ -16,7 +16,7 @@ use std::time::Duration;
 const NOW: Duration = Duration::ZERO;
 
 /// A queue in memory whose time stands still, with a topic and its group.
-fn furnished(options: GroupOptions) -> (Queue, Arc<ManualClock>) {
+fn with_group(options: GroupOptions) -> (Queue, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(Timestamp(1_000)));
     let options_of_queue =
         QueueOptions { clock: clock.clone() as Arc<dyn Clock>, ..QueueOptions::in_memory() };
@@ -48,7 +48,7 @@ fn outstanding(queue: &Queue) -> usize {
 
 #[test]
 fn outstanding_messages_are_bounded_and_each_answer_makes_room_for_another() {
-    let (queue, _) = furnished(GroupOptions::default());
+    let (queue, _) = with_group(GroupOptions::default());
     publish(&queue, 10);
     let mut jobs = subscribe(&queue, 3);
     let first = pushed(&mut jobs);
@@ -71,7 +71,7 @@ fn outstanding_messages_are_bounded_and_each_answer_makes_room_for_another() {
 #[test]
 fn a_lease_that_runs_out_makes_room_and_one_that_is_extended_does_not() {
     let ack_wait = Duration::from_secs(30);
-    let (queue, clock) = furnished(GroupOptions { ack_wait, ..GroupOptions::default() });
+    let (queue, clock) = with_group(GroupOptions { ack_wait, ..GroupOptions::default() });
     publish(&queue, 3);
     let mut jobs = subscribe(&queue, 2);
     let had = pushed(&mut jobs);
@@ -86,8 +86,8 @@ fn a_lease_that_runs_out_makes_room_and_one_that_is_extended_does_not() {
 }
 
 #[test]
-fn who_goes_away_gives_back_what_it_held_handed_out_or_not() {
-    let (queue, _) = furnished(GroupOptions::default());
+fn a_dropped_subscription_returns_its_messages() {
+    let (queue, _) = with_group(GroupOptions::default());
     publish(&queue, 5);
     let mut jobs = subscribe(&queue, 4);
     let first = jobs.next(NOW).unwrap().unwrap();
@@ -102,9 +102,9 @@ fn who_goes_away_gives_back_what_it_held_handed_out_or_not() {
 }
 
 #[test]
-fn messages_behind_one_that_nobody_survives_do_not_die_with_it() {
+fn messages_after_a_poison_message_do_not_become_dead_letters() {
     let options = GroupOptions { attempts_max: 3, ..GroupOptions::default() };
-    let (queue, _) = furnished(options);
+    let (queue, _) = with_group(options);
     publish(&queue, 10);
     for attempt in 1..=3 {
         let poison = subscribe(&queue, 10).next(NOW).unwrap().unwrap();
@@ -121,9 +121,9 @@ fn messages_behind_one_that_nobody_survives_do_not_die_with_it() {
 }
 
 #[test]
-fn what_is_delivered_at_most_once_is_pushed_on_and_on() {
+fn at_most_once_messages_are_pushed_without_settlement() {
     let options = GroupOptions { delivery: Delivery::AtMostOnce, ..GroupOptions::default() };
-    let (queue, _) = furnished(options);
+    let (queue, _) = with_group(options);
     publish(&queue, 10);
     let mut jobs = subscribe(&queue, 3);
     assert_eq!(pushed(&mut jobs).len(), 10);
@@ -139,8 +139,8 @@ impl Wake for Count {
 }
 
 #[test]
-fn who_waits_no_more_leaves_nothing_behind() {
-    let (queue, _) = furnished(GroupOptions::default());
+fn a_cancelled_wait_leaves_nothing_behind() {
+    let (queue, _) = with_group(GroupOptions::default());
     let when_full = rialto_queue::WhenFull::Block(Duration::from_secs(60));
     let full = TopicOptions { when_full, ..TopicOptions::work_queue().messages_max(1) };
     queue.create_topic("full", full).unwrap();
@@ -160,7 +160,7 @@ fn who_waits_no_more_leaves_nothing_behind() {
 
 #[test]
 fn a_task_that_has_its_hands_full_is_woken_by_an_answer_and_not_by_what_is_new() {
-    let (queue, _) = furnished(GroupOptions::default());
+    let (queue, _) = with_group(GroupOptions::default());
     publish(&queue, 2);
     let mut jobs = subscribe(&queue, 1);
     let first = jobs.next(NOW).unwrap().unwrap();
@@ -182,8 +182,8 @@ fn a_task_that_has_its_hands_full_is_woken_by_an_answer_and_not_by_what_is_new()
 }
 
 #[test]
-fn who_waits_with_full_hands_is_told_when_the_group_goes() {
-    let (queue, _) = furnished(GroupOptions::default());
+fn a_full_subscription_is_woken_when_the_group_is_deleted() {
+    let (queue, _) = with_group(GroupOptions::default());
     publish(&queue, 2);
     let mut jobs = subscribe(&queue, 1);
     let _first = jobs.next(NOW).unwrap().unwrap();

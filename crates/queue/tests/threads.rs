@@ -1,7 +1,7 @@
 //! Concurrency: publishers, consumers, transactions, dead letters, delays, checkpoints, deletions
 //! and the end of the process, all at once. Afterwards each message is in or out, once, and
 //! transactions are whole.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_queue::{
@@ -295,7 +295,7 @@ fn a_kill_at_a_checkpoint_leaves_the_books_balanced() {
             };
             crew.run(30_000, || {
                 let (began, first) = (Instant::now(), files());
-                // A checkpoint deletes what lies before it.
+                // A checkpoint deletes what is before it.
                 while files() == first && began.elapsed() < 4 * SHIFT {
                     thread::yield_now();
                 }

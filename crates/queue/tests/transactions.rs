@@ -1,5 +1,5 @@
 //! Transactions: all or nothing, across failures.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 
@@ -198,7 +198,7 @@ fn note(queue: &Queue, number: u64) -> Result<Committed, QueueError> {
 }
 
 #[test]
-fn what_was_committed_under_a_number_is_not_committed_again() {
+fn a_numbered_transaction_is_committed_once() {
     let mut stage = stage();
     assert_eq!(note(stage.queue(), 5).unwrap(), Committed::Now);
     for _ in 0..3 {
@@ -216,7 +216,7 @@ fn what_was_committed_under_a_number_is_not_committed_again() {
 }
 
 #[test]
-fn what_was_committed_under_a_number_is_known_though_its_topics_and_groups_are_gone() {
+fn a_numbered_transaction_stays_known_after_its_topics_are_deleted() {
     let mut stage = stage();
     let consumer = stage.consumer("in", "g");
     let held = take(&consumer).remove(0);
@@ -280,7 +280,7 @@ fn numbers_of_what_was_only_in_memory_are_forgotten_with_it() {
 }
 
 #[test]
-fn who_sends_a_numbered_transaction_until_it_is_confirmed_has_it_happen_once() {
+fn a_retried_numbered_transaction_takes_effect_once() {
     let mut confirmed_early = 0;
     for after in 0.. {
         let mut stage = Stage::with_seed(after + 1);

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stands_as_the_clock_of_the_machine() {
+    fn it_agrees_with_the_systems_clock() {
         let clock = TickClock::new();
         let end = SystemClock.now().after(std::time::Duration::from_millis(60));
         let mut last = clock.now();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_half_of_a_course() {
+    fn a_course_is_read_atomically() {
         let course = |number: u64| Calibration {
             ticks: number,
             nanos: number,

@@ -10,7 +10,7 @@ const LEN_MAX: usize = 55;
 
 /// The name of one run, unique among all runs that the store still holds, whatever their flow.
 ///
-/// It is 1 to 55 bytes of printable ASCII without spaces and lies inline, so that it is copied
+/// It is 1 to 55 bytes of printable ASCII without spaces and is inline, so that it is copied
 /// without allocating. A good id says what the run is about (`withdrawal-4711`): starting it a
 /// second time then finds the first run instead of beginning another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -298,14 +298,14 @@ impl<C: Clock> Recorder<C> {
         let mut taken = Vec::new();
         for shard in 0..self.shards.len() as u64 {
             let finished: Vec<u32> = self.shard(shard).finished.iter().copied().collect();
-            // One that has made room meanwhile is under way, and not taken.
+            // One that has made room meanwhile is in progress, and not taken.
             taken.extend(finished.into_iter().filter_map(|slot| self.slot(slot).take()));
         }
         taken.sort_by_key(Record::id);
         taken
     }
 
-    /// Copies of all records, those under way included, in the order in which they began.
+    /// Copies of all records, those in progress included, in the order in which they began.
     #[must_use]
     pub fn list(&self) -> Vec<Record> {
         self.copies(|_| true)

@@ -159,7 +159,7 @@ fn a_failure_is_recorded_with_its_code_and_sentence() {
 }
 
 #[test]
-fn a_panic_and_an_abandoned_request_are_told_apart() {
+fn a_panic_and_an_abandoned_request_are_distinguished() {
     let (bus, recorder) = outer(Sampling::All);
     assert!(now(bus.send(pay(13), &Context::new())).is_err());
     let charge = recorder.find(|record| record.name() == "charge");
@@ -216,7 +216,7 @@ fn where_only_failures_are_kept_success_leaves_nothing() {
 }
 
 #[test]
-fn what_is_asked_on_the_way_follows_the_sampling_of_what_asks() {
+fn nested_requests_follow_the_sampling_of_the_outer_request() {
     let (bus, recorder) = outer(Sampling::Share { per_million: 500_000 });
     for _ in 0..200 {
         now(bus.send(pay(30), &Context::new())).unwrap();

@@ -74,7 +74,7 @@ fn file(number: u32) -> std::path::PathBuf {
 }
 
 #[test]
-fn what_was_stored_reads_back_as_it_was() {
+fn stored_records_read_back_unchanged() {
     let disk = Arc::new(SimDisk::new(1));
     let recorder = recorder();
     record_some(&recorder);
@@ -138,7 +138,7 @@ fn many_short_lives_do_not_leave_many_files() {
 }
 
 #[test]
-fn the_next_process_goes_on_with_the_numbers() {
+fn the_next_process_continues_the_numbers() {
     let disk = Arc::new(SimDisk::new(1));
     let mut first = writer(&disk, RingBounds::default());
     first.append(&some_records()).unwrap();
@@ -219,7 +219,7 @@ fn a_flipped_bit_costs_records_but_never_alters_one() {
 }
 
 #[test]
-fn a_file_of_another_version_is_told_and_left_alone() {
+fn a_file_of_another_version_is_reported_and_kept() {
     let (disk, _, mut bytes) = two_files();
     bytes[8] = 9;
     let crc = crc32c::crc32c(&bytes[..20]);

@@ -5,24 +5,22 @@ use rialto_engine::StartError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why the binary ended without having done what was asked.
-///
-/// Each kind has an exit code of its own, so that whoever supervises a venue can tell a wrong
-/// setting from a broken disk. `docs/configuration.md` lists them.
+/// The reason why a command failed. Each kind has its own exit code, so that a supervisor can tell
+/// a wrong setting from a broken disk. `docs/configuration.md` lists them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The configuration cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// What was asked for makes no sense.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
     /// The venue refused to start.
-    #[error("the venue does not start")]
+    #[error("the venue cannot start")]
     Start(#[from] Box<StartError>),
-    /// Something other than the engine kept the venue from starting.
-    #[error("the venue does not start: {0}")]
+    /// A part other than the engine prevented the start.
+    #[error("the venue cannot start: {0}")]
     Assemble(String),
     /// The engine stopped while the venue ran.
     #[error(
@@ -30,42 +28,42 @@ pub enum Error {
          again. Callers who were told `outcome_unknown` can repeat their requests then"
     )]
     EngineFailed(String),
-    /// A component of the venue failed, and nobody can start it again while the process lives.
+    /// A component failed that cannot be restarted within the process.
     #[error(
         "component {name} failed and was given up: {reason}. What was acknowledged is on disk; \
          mend the cause and start again. Callers who were told `outcome_unknown` can repeat their \
          requests then"
     )]
     GivenUp {
-        /// Which.
+        /// The component.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The venue could not finish what it had taken before the deadline.
+    /// The venue did not finish its accepted requests before the deadline.
     #[error("{0}")]
     NotDrained(String),
-    /// The venue answered, and refused.
+    /// The venue refused the request.
     #[error("{message} ({code})")]
     Refused {
-        /// The stable code.
+        /// The error code.
         code: String,
-        /// What the venue said.
+        /// The venue's message.
         message: String,
-        /// The answer as it came.
+        /// The answer's body.
         body: String,
     },
-    /// No usable answer came from the venue.
+    /// The venue sent no usable answer.
     #[error("{0}")]
     Unreachable(String),
     /// A file could not be read or written.
     #[error("cannot {verb} {}", path.display())]
     File {
-        /// What was tried, as in "cannot read".
+        /// The action, as in "cannot read".
         verb: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A check found damage, or a benchmark missed its target: the output says which.
@@ -88,7 +86,7 @@ impl Error {
         }
     }
 
-    /// For `map_err`: a file that could not be read or written.
+    /// For `map_err`: makes the error of a file.
     pub(crate) fn file(
         verb: &'static str,
         path: impl Into<PathBuf>,
@@ -111,7 +109,7 @@ pub fn tell_all(error: &dyn std::error::Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let cause_told = cause.to_string();
-        // Errors that are transparent about their cause would tell it twice.
+        // Transparent errors would print their cause twice.
         if !told.ends_with(&cause_told) {
             told.push_str(": ");
             told.push_str(&cause_told);

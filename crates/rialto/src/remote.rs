@@ -36,7 +36,7 @@ impl Remote {
         Remote { as_json, ..self }
     }
 
-    /// Waits for what was asked.
+    /// Waits for the answer.
     pub(crate) fn wait<T>(
         &self,
         asked: impl Future<Output = Result<T, ClientError>>,
@@ -44,7 +44,7 @@ impl Remote {
         Ok(self.runtime.block_on(asked)?)
     }
 
-    /// Asks an endpoint and prints what it answers: as it came, or as `tell` says it.
+    /// Sends a request and prints the answer: as JSON, or by `tell`.
     pub(crate) fn show<A: DeserializeOwned>(
         &self,
         route: Route,

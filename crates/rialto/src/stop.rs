@@ -1,5 +1,5 @@
-//! Being told to stop: SIGTERM and SIGINT ask for an orderly end; another, more than a second later,
-//! for a quick one.
+//! Signals that stop the process: SIGTERM and SIGINT ask for an orderly end; another, more than a
+//! second later, for a quick one.
 
 use crate::Error;
 use crate::terminal::note;
@@ -7,12 +7,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The exit code of a process that was told a second time: 128 and the number of SIGINT.
+/// The exit code after a second signal: 128 and the number of SIGINT.
 const TOLD_TWICE: i32 = 130;
 /// A supervisor may signal a process and its whole group at once: that is one request to stop.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
-/// Whether the process was told to stop.
+/// Whether a signal asked the process to stop.
 #[derive(Clone, Default)]
 pub(crate) struct Stop {
     told: Arc<(Mutex<bool>, Condvar)>,
@@ -45,7 +45,7 @@ impl Stop {
         changed.notify_all();
     }
 
-    /// Whether the process was told to stop, waiting up to `timeout` for it.
+    /// The same, waiting up to `timeout` for a signal.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let (told, changed) = &*self.told;
         let guard = told.lock().unwrap_or_else(PoisonError::into_inner);

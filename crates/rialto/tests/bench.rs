@@ -1,6 +1,6 @@
-//! What `rialto bench` measures with processes of its own, which the library alone cannot start.
+//! Benchmarks of `rialto bench` with their own processes, which the library alone cannot start.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

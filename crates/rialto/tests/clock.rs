@@ -1,6 +1,6 @@
-//! A start far from the last time in the journal has to be told to.
+//! A start far from the last time in the journal needs `--accept-clock`.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(60);
 const DAY: u64 = 86_400 * Timestamp::SECOND;
 
 #[test]
-fn a_venue_that_rested_for_a_month_starts_when_it_is_told_to() {
+fn a_venue_starts_after_a_month_if_the_clock_is_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().join("data"),
@@ -33,7 +33,7 @@ fn a_venue_that_rested_for_a_month_starts_when_it_is_told_to() {
     running::configure(dir.path(), "");
     let (file, data) = (dir.path().join("rialto.toml"), dir.path().join("data"));
     let file = file.to_str().unwrap();
-    // The engine alone has made no keys.
+    // The engine alone creates no keys.
     assert!(rialto(&["admin-key", "--new", data.to_str().unwrap()]).status.success());
     let refused = rialto(&["serve", "--config", file]);
     let told = text(&refused.stderr);

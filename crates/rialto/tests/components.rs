@@ -1,12 +1,12 @@
-//! What a running venue says of its parts, and what becomes of one that fails.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Health of the components of a running venue, and failures of components.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 
 use crate::asking::{Client, Credentials};
 use rialto::config::Config;
 use rialto::venue::Venue;
-use rialto_desk::{Listener, News, Subscription};
+use rialto_desk::{Listener, Publication, Subscription};
 use rialto_disk::{RealDisk, SimDisk};
 use rialto_engine::SubmitError;
 use rialto_model::{AccountId, Command, MemberId, Seq};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(60);
 const LAG_MAX: u64 = 10;
 
@@ -29,7 +29,7 @@ fn config(dir: &tempfile::TempDir) -> Config {
     config
 }
 
-/// Asks until the answer is as it should be; panics with the last one if it never is.
+/// Repeats a request until its answer is as expected; panics with the last answer after a timeout.
 fn until(venue: &Venue, path: &str, is_so: impl Fn(u16, &Value) -> bool) -> Value {
     let client = Client::new(&format!("http://{}", venue.local_addr()), Credentials::None);
     let end = Instant::now() + LONG;
@@ -85,7 +85,7 @@ fn an_engine_that_cannot_write_is_given_up_and_the_process_is_not_alive() {
     let disk = SimDisk::new(1);
     let (venue, _) = Venue::open(&config(&dir), Arc::new(disk.clone())).unwrap();
     until(&venue, "/v1/live", |status, _| status == 200);
-    // The write that fails may be that of a file that is made ready for later: so again and again.
+    // The failing write may be that of a prepared file, so that it is repeated.
     until(&venue, "/v1/live", |status, body| {
         disk.fail_write(0);
         let _ = venue.engine().producer().submit(0, &Command::Tick, None);
@@ -139,26 +139,26 @@ fn a_disk_that_hangs_stalls_the_venue_and_is_given_up_in_the_end() {
     let told = venue.check().unwrap_err();
     assert_eq!(told.exit_code(), 4);
     assert!(told.to_string().contains("did not return from the disk"), "{told}");
-    // The process ends though a thread of it still waits for the disk.
+    // The process ends although one of its threads still waits for the disk.
     assert_eq!(venue.close(Duration::from_millis(200)).unwrap_err().exit_code(), 4);
     drop(go_on);
 }
 
-/// Ends the folding thread with the first it hears, as a defect would.
+/// Panics in the folding thread at the first publication, as a defect would.
 struct Breaks;
 
 impl Listener for Breaks {
     fn joined(&self, _: Subscription, _: Seq) {}
 
-    fn hear(&self, _: &News<'_>) {
+    fn publish(&self, _: &Publication<'_>) {
         panic!("a test breaks the feed");
     }
 
-    fn over(&self) {}
+    fn closed(&self) {}
 }
 
 #[test]
-fn a_feed_that_fails_is_started_again_and_the_venue_goes_on() {
+fn a_failed_feed_is_restarted_and_the_venue_continues() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, _) = Venue::open(&config(&dir), Arc::new(RealDisk::new())).unwrap();
     let name = "first".parse().unwrap();
@@ -194,11 +194,11 @@ fn a_feed_that_fails_is_started_again_and_the_venue_goes_on() {
 }
 
 #[test]
-fn a_venue_whose_feed_is_too_far_behind_is_not_ready_until_it_has_caught_up() {
+fn a_venue_with_a_lagging_feed_is_not_ready_until_it_has_caught_up() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, _) = Venue::open(&config(&dir), Arc::new(RealDisk::new())).unwrap();
     until(&venue, "/v1/ready", |status, _| status == 200);
-    // Whoever reads holds the feed back.
+    // A reader blocks the feed.
     let reading = venue.live().read();
     submit(&venue, (0..2 * LAG_MAX).map(|_| Command::Tick));
     let behind = until(&venue, "/v1/ready", |status, _| status == 503);

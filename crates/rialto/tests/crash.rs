@@ -1,10 +1,6 @@
-//! The real binary under load, killed at random moments, held to what it told its clients.
+//! The real binary under load, killed at random times and checked against its answers.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -24,15 +20,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Members that trade, each on connections of its own.
+/// Members that trade, each on its own connections.
 const CLIENTS: u32 = 3;
 const KILLS: u32 = 20;
-/// Rows of one batch.
+/// The rows of a batch.
 const ROWS: u64 = 12;
-/// Batches that are answered in one round before the venue is killed, at most.
+/// The most answered batches in a round before the venue is killed.
 const BATCHES_MAX: u64 = 150;
 
-/// A row that was sent, with the answer, if one came.
+/// A sent row with its answer, if there is one.
 #[derive(Clone)]
 struct Sent {
     client_order_id: String,
@@ -56,7 +52,7 @@ impl Member {
         Client::new(url, Credentials::Key { id: self.key.clone(), secret })
     }
 
-    /// Orders that cross, rest, are cancelled, and some that are refused.
+    /// Orders that cross, rest, are cancelled or refused.
     fn batch(&mut self) -> Vec<Sent> {
         let mut rows: Vec<Sent> = Vec::new();
         for _ in 0..ROWS {
@@ -95,7 +91,7 @@ impl Member {
         Sent { client_order_id, is_cancel: false, row, answer: None }
     }
 
-    /// Sends batches until the venue goes away, and tells of each that was answered.
+    /// Sends batches until the venue is gone, and reports each answered one.
     fn trade(mut self, url: &str, told: &Sender<()>) -> Member {
         let client = self.client(url);
         loop {
@@ -110,7 +106,7 @@ impl Member {
     }
 }
 
-/// Sends rows as one batch and notes the answers; `false` if none came.
+/// Sends rows as one batch and stores the answers; `false` if there is none.
 fn send(client: &Client, account: u32, rows: &mut [Sent]) -> bool {
     let body: Vec<&Value> = rows.iter().map(|row| &row.row).collect();
     let body = json!({ "account": account, "rows": body });
@@ -127,7 +123,7 @@ fn send(client: &Client, account: u32, rows: &mut [Sent]) -> bool {
 }
 
 /// A market and funded members, made by the operator.
-fn furnish(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
+fn create_market(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
     let admin = Client::new(url, Credentials::Admin(admin_key));
     let post = |what: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
@@ -167,8 +163,8 @@ fn furnish(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
     (1..=CLIENTS).map(member).collect()
 }
 
-/// Gives the members secrets that the venue has made since its start, so that it takes their
-/// signatures at once and not a second later.
+/// Rotates the members' secrets after the start, so that the venue accepts their signatures at once
+/// and not a second later.
 fn renew(members: &mut [Member], url: &str, admin_key: &str) {
     let admin = Client::new(url, Credentials::Admin(admin_key.to_owned()));
     for member in members {
@@ -178,7 +174,7 @@ fn renew(members: &mut [Member], url: &str, admin_key: &str) {
     }
 }
 
-/// Waits for some answers and a little longer, so that the kill falls anywhere.
+/// Waits for some answers and a little longer, so that the kill is at a random time.
 fn moment(answered: &Receiver<()>, random: &mut Random) {
     for _ in 0..random.below(BATCHES_MAX) + 1 {
         answered.recv_timeout(PATIENCE).expect("batches are answered");
@@ -186,12 +182,12 @@ fn moment(answered: &Receiver<()>, random: &mut Random) {
     random.pause(Duration::from_millis(4));
 }
 
-/// After a restart: what was acknowledged in the last round is answered again as it was then, and
-/// what was not is now, whichever way it went.
+/// After a restart: acknowledged rows of the last round get the same answer again, and others get
+/// one now.
 fn repeat(member: &mut Member, url: &str, from: usize) {
     let client = member.client(url);
     let account = member.account;
-    // Cancels are not repeated: a second one finds nothing to cancel.
+    // Cancels are not repeated: a second one finds no order.
     for rows in member.sent[from..].chunks_mut(ROWS as usize) {
         let mut orders: Vec<Sent> = rows.iter().filter(|row| !row.is_cancel).cloned().collect();
         if orders.is_empty() {
@@ -226,7 +222,7 @@ fn assert_same(before: &Value, now: &Value) {
     }
 }
 
-/// What the event log says happened to orders, by the sequence at which it did.
+/// The events of orders in the event log, by sequence.
 #[derive(Default)]
 struct History {
     accepted: HashMap<(u64, u64), String>,
@@ -236,7 +232,7 @@ struct History {
 }
 
 impl History {
-    /// Reads all events that the data directory holds.
+    /// Reads all events of the data directory.
     fn read(data: &Path, keys: KeyRing) -> History {
         let config = EngineConfig {
             data_dir: data.to_path_buf(),
@@ -285,8 +281,8 @@ impl History {
         }
     }
 
-    /// Holds one answer against the history. An order that was entered when it was repeated after
-    /// a crash answers with the sequence of the repetition; those are held by their ids alone.
+    /// Checks one answer against the history. The answer to a repeated order has the sequence of
+    /// the repetition after a crash; those are checked by their ids only.
     fn check(&self, sent: &Sent, by_name: &HashMap<&str, (u64, u64)>) {
         let Some(answer) = &sent.answer else { return };
         let number = |value: &Value| value.as_str().map(|text| text.parse::<u64>().unwrap());
@@ -316,12 +312,12 @@ impl History {
     }
 }
 
-/// The keys of a sealed venue, as `RIALTO_LOG_KEYS` holds them.
+/// The keys of an encrypted venue for `RIALTO_LOG_KEYS`.
 fn keys() -> String {
     format!("1:{}", "5a".repeat(32))
 }
 
-/// What the configuration of a sealed venue says beside that of any other.
+/// The settings of an encrypted venue.
 fn sealing(dir: &Path) -> String {
     let file = dir.join("log.keys");
     std::fs::write(&file, keys()).unwrap();
@@ -338,7 +334,7 @@ fn survive(level: &str, sealed: bool) {
     configure(dir.path(), &if sealed { sealing(dir.path()) } else { String::new() });
     let mut venue = Running::serve(dir.path(), level);
     let admin_key = venue.admin_key();
-    let mut members = furnish(&venue.url(), admin_key.clone(), seed);
+    let mut members = create_market(&venue.url(), admin_key.clone(), seed);
     for _ in 0..KILLS {
         let url = venue.url();
         let from: Vec<usize> = members.iter().map(|member| member.sent.len()).collect();

@@ -1,10 +1,6 @@
-//! `rialto demo`, as somebody meets it for the first time.
+//! `rialto demo` for a first-time user.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod running;
 
@@ -22,7 +18,7 @@ fn start(data: &str, more: &[&str]) -> Running {
     running
 }
 
-/// Runs a line in a shell, as printed.
+/// Runs a printed line in a shell.
 fn shell(line: &str) -> String {
     let output = Command::new("sh").args(["-c", line]).output().expect("there is a shell");
     assert!(output.status.success(), "{line}: {}", text(&output.stderr));
@@ -37,7 +33,7 @@ fn has(program: &str) -> bool {
 }
 
 #[test]
-fn the_printed_lines_work_and_a_restart_goes_on() {
+fn the_printed_lines_work_and_a_restart_continues() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let data = data.to_str().unwrap();
@@ -54,7 +50,7 @@ fn the_printed_lines_work_and_a_restart_goes_on() {
     let book = shell(first.line(" book BTC-USD"));
     assert!(book.contains("ask ") && book.contains("bid "), "{book}");
 
-    // The simulated members trade in all three markets, and what they do is shown.
+    // The simulated members trade in all three markets, and the view shows it.
     let line = first.wait_for(" orders/s ");
     assert!(line.contains("level synced") && line.contains("ETH-BTC 0.0"), "{line}");
     let url = first.url();
@@ -73,7 +69,7 @@ fn the_printed_lines_work_and_a_restart_goes_on() {
     assert!(first.line("snapshot at").starts_with("stopped at sequence"));
     first.line("verify");
 
-    // Everything is still there, and the same lines still work, but for the port.
+    // Everything is still there, and the same lines work with the new port.
     let mut second = start(data, &["--rate", "300"]);
     let recovery = second.line("recovery:");
     assert!(recovery.contains("restored the snapshot"), "{recovery}");
@@ -90,7 +86,7 @@ fn api_key(running: &Running) -> String {
 }
 
 #[test]
-fn it_ends_by_itself_when_its_time_is_over() {
+fn it_ends_when_its_time_is_over() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let mut running = start(data.to_str().unwrap(), &["--seconds", "3", "--rate", "500"]);

@@ -1,6 +1,6 @@
-//! A venue that nobody can take the descriptors of, which the engine needs for its next file.
+//! Connections cannot use up the descriptors that the engine needs for its next file.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The binary with limits of descriptors of its own, as a service manager would set them.
+/// The binary with limits of descriptors, as a service manager would set them.
 fn limited(soft: u64, hard: Option<u64>, arguments: &[&str]) -> Command {
     let plain = command(arguments);
     let hard = hard.map_or_else(String::new, |hard| format!("ulimit -Hn {hard} && "));
@@ -30,7 +30,7 @@ fn serve(dir: &Path, soft: u64, hard: Option<u64>) -> Running {
     venue
 }
 
-/// Connects from addresses of this machine, 100 from each, and says nothing.
+/// Connects from local addresses, 100 from each, and sends nothing.
 fn silent(address: SocketAddr, count: u16) -> Vec<TcpStream> {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
@@ -60,7 +60,7 @@ fn is_answered(stream: &mut TcpStream) -> bool {
     stream.read_exact(&mut head).is_ok() && &head == b"HTTP/1.1 200 OK"
 }
 
-/// The engine needs descriptors for a snapshot, as it does for each new file of its journal.
+/// The engine needs descriptors for a snapshot, as for each new file of its journal.
 fn snapshot(venue: &Running, url: &str) {
     let made = rialto(&["snapshot", "--url", url, "--admin-key", &venue.admin_key()]);
     assert!(made.status.success(), "{}", text(&made.stderr));
@@ -98,14 +98,14 @@ fn a_configuration_that_does_not_fit_is_refused_with_the_sum() {
 }
 
 #[test]
-fn connections_leave_alone_what_is_reserved_for_the_engine() {
+fn connections_do_not_use_the_engines_reserve() {
     let dir = tempfile::tempdir().unwrap();
     let operations = "operations_listen = \"127.0.0.1:0\"\noperations_connections_max = 8\n";
     configure(dir.path(), &format!("connections_max = 600\n{operations}"));
-    // It fits with little to spare: the files that are open leave no room for all 600.
+    // It just fits: the open files leave no room for all 600.
     let mut venue = serve(dir.path(), 256, Some(1_040));
     let mut silent = silent(address(&venue), 900);
-    // The last one was turned away, and so were some before.
+    // The last one was refused, and so were some before.
     assert!(!is_answered(silent.last_mut().unwrap()));
     let line = venue.line("probes and operators on ");
     let operations = line.split("operators on ").nth(1).unwrap().to_owned();

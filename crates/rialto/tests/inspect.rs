@@ -18,7 +18,8 @@ time,action,id,account,side,price,quantity
 1777689385000000000,place,4,2,buy,99,4
 1777689386000000000,cancel,2,,,,
 ";
-/// Two currencies, the instrument, and member, account and two deposits for each account.
+/// The commands of the set-up: two currencies, the instrument, and member, account and two deposits
+/// for each account.
 const STAGE: u64 = 11;
 const FIRST_ORDER: u64 = (1 << 48) + 1;
 
@@ -37,7 +38,7 @@ fn refused(arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// A data directory that holds what became of [`ORDERS`].
+/// A data directory after [`ORDERS`].
 struct Venue {
     _dir: TempDir,
     data: PathBuf,
@@ -79,7 +80,7 @@ impl Venue {
         files
     }
 
-    /// The first file below `sub` that holds records.
+    /// The first file below `sub` with records.
     fn file(&self, sub: &str, suffix: &str) -> PathBuf {
         let mut files: Vec<PathBuf> = std::fs::read_dir(self.data.join(sub))
             .unwrap()
@@ -149,9 +150,9 @@ fn the_venue_is_shown_as_it_was() {
 }
 
 #[test]
-fn a_time_stands_for_everything_up_to_it() {
+fn a_time_includes_all_commands_up_to_it() {
     let venue = Venue::new();
-    // A replay as fast as possible stamps everything with the first recorded time.
+    // A replay at full speed stamps all commands with the first recorded time.
     let at = venue.at(&["--time", "2026-05-02T02:36:23Z", "book", "BASE-QUOTE"]);
     assert_eq!(at["seq"], (STAGE + 5).to_string());
     assert_eq!(at["time"], "2026-05-02T02:36:23.000000000Z");
@@ -177,7 +178,7 @@ fn orders_are_found_open_filled_and_cancelled() {
 }
 
 #[test]
-fn what_is_not_there_is_said_plainly() {
+fn missing_objects_are_reported_clearly() {
     let venue = Venue::new();
     let at = |more: &[&str]| refused(&[&["at", "--data", venue.path()], more].concat());
     for (more, reason) in [
@@ -227,7 +228,7 @@ fn the_journal_is_listed_with_what_followed() {
 
 #[test]
 fn damage_is_named_with_file_offset_and_what_to_do() {
-    // The first group stands behind a block of header, its body behind a header of its own.
+    // The first group follows the header block, and its body follows its own header.
     for (sub, suffix, offset, advice) in [
         ("journal", ".log", 4_096 + 200, "from a backup"),
         ("events", ".log", 4_096 + 200, "makes it again from the journal"),
@@ -261,12 +262,12 @@ fn damage_is_named_with_file_offset_and_what_to_do() {
 }
 
 #[test]
-fn a_directory_in_use_is_left_alone() {
+fn a_directory_in_use_is_not_changed() {
     let venue = Venue::new();
     let config = EngineConfig {
         data_dir: venue.data.clone(),
         segment_bytes: 4 << 20,
-        // What was replayed is years old.
+        // The replayed times are years old.
         accept_clock: true,
         ..EngineConfig::default()
     };

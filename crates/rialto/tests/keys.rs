@@ -1,6 +1,6 @@
-//! Keys that are lost, damaged or never came along: nothing passes for a first start.
+//! Lost, damaged or missing keys are never taken for a first start.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -21,7 +21,7 @@ fn word(path: &Path) -> &str {
     path.to_str().expect("temporary directories have plain names")
 }
 
-/// Runs the binary to its end, which is not a good one, and returns what it says.
+/// Runs the binary, which must fail, and returns its error.
 #[track_caller]
 fn refused(arguments: &[&str], exit_code: i32) -> String {
     let Output { status, stdout, stderr } = rialto(arguments);
@@ -42,7 +42,7 @@ fn serve(data: &str) -> [&str; 5] {
 }
 
 #[test]
-fn a_backup_says_that_it_is_one_and_starts_with_an_admin_key_of_its_own() {
+fn a_backup_is_marked_and_starts_with_its_own_admin_key() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     let admin_key = venue.admin_key();
@@ -81,7 +81,7 @@ fn a_journal_that_has_lost_its_keys_is_refused() {
     let verified =
         |data: &str| -> Value { serde_json::from_str(&done(&["verify", data, "--json"])).unwrap() };
     assert_eq!(verified(word(&data))["keys"], true);
-    // What a power cut can do to a directory that was never synced.
+    // A power failure can do this to a directory that was never synced.
     fs::remove_dir_all(data.join("auth")).unwrap();
     let told = refused(&serve(word(&data)), 3);
     let advice = format!("rialto admin-key --new {}", data.display());
@@ -96,7 +96,7 @@ fn a_journal_that_has_lost_its_keys_is_refused() {
 }
 
 #[test]
-fn a_damaged_master_key_says_what_to_do() {
+fn the_error_of_a_damaged_master_key_has_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     venue.terminate();
@@ -109,7 +109,7 @@ fn a_damaged_master_key_says_what_to_do() {
 }
 
 #[test]
-fn what_a_venue_makes_is_its_owners_alone() {
+fn files_of_a_venue_are_readable_by_the_owner_only() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     let admin = operator(&venue, &venue.admin_key());

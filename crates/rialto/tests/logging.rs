@@ -1,6 +1,6 @@
-//! What `rialto serve` and `rialto demo` log on the standard error.
+//! Logs of `rialto serve` and `rialto demo` on standard error.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod pty;
@@ -14,10 +14,10 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// Lines that one place in the code may log in ten seconds.
+/// The most lines of one call site in ten seconds.
 const LINES_MAX: usize = 20;
 
-/// A venue whose standard error goes into a file.
+/// A venue with standard error in a file.
 struct Logged {
     child: Child,
     out: Lines<BufReader<ChildStdout>>,
@@ -42,7 +42,7 @@ impl Logged {
         venue
     }
 
-    /// A word of the line that begins so.
+    /// The word after this beginning of a line.
     fn word(&self, begin: &str, at: usize) -> String {
         let line = self.said.iter().find(|line| line.starts_with(begin)).unwrap();
         line.split([' ', ',']).nth(at).unwrap().to_string()
@@ -57,7 +57,7 @@ impl Logged {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    /// Ends it, and returns what it logged.
+    /// Ends it, and returns its log.
     fn end(mut self) -> String {
         let id = self.child.id().to_string();
         let told = Command::new("kill").args(["-s", "TERM", &id]).status();
@@ -81,7 +81,7 @@ fn every_line_has_time_level_and_target_and_none_holds_a_secret() {
     let venue = Logged::serve(dir.path(), None);
     let (url, secret) = (venue.word("listening on ", 2), venue.word("admin key: ", 2));
     assert!(url.starts_with("http://127.0.0.1:"), "{url}");
-    // A snapshot that cannot be made is logged, beside the answer to whom asked for it.
+    // A failed snapshot is logged, besides the answer to its request.
     let snapshots = dir.path().join("data").join("snapshots");
     std::fs::remove_dir_all(&snapshots).unwrap();
     File::create(&snapshots).unwrap();
@@ -111,7 +111,7 @@ fn every_line_has_time_level_and_target_and_none_holds_a_secret() {
 }
 
 #[test]
-fn the_level_comes_from_the_variable_or_the_file_and_another_word_is_refused() {
+fn the_level_is_from_the_variable_or_the_file_and_others_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), "[logging]\nlevel = \"warn\"\n");
     assert_eq!(Logged::serve(dir.path(), None).end(), "");
@@ -174,7 +174,7 @@ fn lines_wait_while_the_demo_draws_on_the_same_terminal() {
     let asked = Client::new(&url, Credentials::None).send("GET", "/v1/orders?account=1", None);
     assert_eq!(asked.unwrap().status, 401);
     terminal.press("q");
-    // The last line of the demo says how to go on.
+    // The last line of the demo says how to continue.
     terminal.wait_for(&["demo --data"]);
     let (status, is_back) = terminal.wait_for_end();
     assert!(status.success() && is_back);

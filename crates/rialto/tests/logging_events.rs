@@ -1,6 +1,6 @@
-//! What the real binary logs of a start, a recovery, operators, requests and a stop, in both formats.
+//! The log of a start, a recovery, operators, requests and a stop, in both formats.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -52,7 +52,7 @@ impl Line {
     }
 }
 
-/// The lines of a log on standard error that was said beside what stands on the standard output.
+/// The log lines on standard error, apart from standard output.
 struct Log(Vec<Line>);
 
 impl Log {
@@ -81,7 +81,7 @@ fn serve(dir: &Path) -> Running {
     running
 }
 
-/// Sends head and body of a request apart, and returns the answer.
+/// Sends head and body of a request separately, and returns the answer.
 fn send(url: &str, key: &str, target: &str, body: &str, pause: Duration) -> String {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
     let head = format!(
@@ -106,7 +106,7 @@ fn request_id(answer: &str) -> String {
     line.unwrap_or_else(|| panic!("no id in {answer}")).to_owned()
 }
 
-fn every_event_is_told(format: &str) {
+fn every_log_event_is_written(format: &str) {
     let (dir, is_json) = (tempfile::tempdir().unwrap(), format == "json");
     configure(dir.path(), &format!("[logging]\nformat = {format:?}\nslow_request_ms = 20\n"));
     let mut venue = serve(dir.path());
@@ -119,7 +119,7 @@ fn every_event_is_told(format: &str) {
         .call("POST", "/v1/admin/keys", Some(&json!({"member": 1, "scopes": ["read", "admin"]})))
         .unwrap();
     let (id, secret) = (key["id"].as_str().unwrap(), key["secret"].as_str().unwrap());
-    // What a key does that is no operator's own is told by its id.
+    // The change by a key that is not an operator's is logged with its id.
     let signed = Credentials::Key {
         id: id.to_owned(),
         secret: rialto_gateway::Secret::from_hex(secret).unwrap(),
@@ -128,7 +128,7 @@ fn every_event_is_told(format: &str) {
     let path = format!("/v1/admin/keys/{id}/rotate");
     let rotated = Client::new(&url, signed).call("POST", &path, Some(&body)).unwrap();
     let second_secret = rotated["secret"].as_str().unwrap();
-    // No snapshot can be made where there is no directory.
+    // The snapshot fails without a directory.
     let snapshots = dir.path().join("data").join("snapshots");
     std::fs::remove_dir_all(&snapshots).unwrap();
     File::create(&snapshots).unwrap();
@@ -136,7 +136,7 @@ fn every_event_is_told(format: &str) {
     assert!(failed.starts_with("HTTP/1.1 503"), "{failed}");
     std::fs::remove_file(&snapshots).unwrap();
     std::fs::create_dir(&snapshots).unwrap();
-    // It is written by a thread of its own.
+    // Another thread writes it.
     venue.heard("a request was not served");
     venue.kill();
     let first = Log::of(&venue.said, is_json);
@@ -193,17 +193,17 @@ fn every_event_is_told(format: &str) {
 }
 
 #[test]
-fn start_recovery_operators_requests_and_stop_are_told_as_text() {
-    every_event_is_told("text");
+fn start_recovery_operators_requests_and_stop_are_logged_as_text() {
+    every_log_event_is_written("text");
 }
 
 #[test]
-fn start_recovery_operators_requests_and_stop_are_told_as_json() {
-    every_event_is_told("json");
+fn start_recovery_operators_requests_and_stop_are_logged_as_json() {
+    every_log_event_is_written("json");
 }
 
 #[test]
-fn a_start_that_damage_prevents_is_told_with_the_file() {
+fn a_start_prevented_by_damage_is_logged_with_the_file() {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), "[logging]\nformat = \"json\"\n");
     serve(dir.path()).terminate();

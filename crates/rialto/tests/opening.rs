@@ -1,5 +1,5 @@
-//! What a venue knows when its door opens.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! The state of a venue when its gateway starts.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -10,9 +10,9 @@ use rialto_model::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// More than a feed folds while a gateway starts.
+/// More than a feed folds during the start of a gateway.
 const COMMANDS: u64 = 200_000;
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]

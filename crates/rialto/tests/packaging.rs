@@ -1,6 +1,6 @@
-//! What the unit and the container file run is there: commands, flags and settings.
+//! The commands, flags and settings of the unit and the container file exist.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(at_root(path)).unwrap()
 }
 
-/// The command takes each of these flags, as its own help says.
+/// Checks that the command has each of these flags, by its help.
 fn check(command: &[&str]) {
     let help = rialto(&[command[0], "--help"]);
     assert!(help.status.success(), "there is no command {}", command[0]);
@@ -26,7 +26,7 @@ fn check(command: &[&str]) {
     }
 }
 
-/// The words of an instruction in the form of a list.
+/// The words of an instruction in list form.
 fn listed<'a>(file: &'a str, instruction: &str) -> Vec<&'a str> {
     let line = file.lines().find(|line| line.starts_with(instruction)).unwrap();
     let list = line.split_once('[').unwrap().1;

@@ -1,6 +1,6 @@
-//! `rialto queue`, as the real binary does it: in a directory, and with a running venue.
+//! `rialto queue` in the real binary: in a directory, and with a running venue.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -14,21 +14,21 @@ use std::process::{Command, Output, Stdio};
 
 struct Queue {
     dir: tempfile::TempDir,
-    /// How a command is told which queue is meant.
+    /// The arguments that select the queue.
     place: Vec<String>,
     more: Vec<String>,
     venue: Option<(Running, String)>,
 }
 
 impl Queue {
-    /// In a directory.
+    /// A directory.
     fn here() -> Queue {
         let dir = tempfile::tempdir().unwrap();
         let place = vec!["--dir".to_owned(), dir.path().join("q").to_str().unwrap().to_owned()];
         Queue { dir, place, more: Vec::new(), venue: None }
     }
 
-    /// Of a venue.
+    /// A venue.
     fn there() -> Queue {
         let dir = tempfile::tempdir().unwrap();
         configure(dir.path(), "[queue]\nenabled = true\n");
@@ -54,12 +54,12 @@ impl Queue {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that is refused may not read what it is given.
+        // A refused command may not read its input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
     }
 
-    /// What a command that ends well prints.
+    /// The output of a command that must succeed.
     fn printed(&self, input: &str, arguments: &[&str]) -> String {
         let output = self.run(input, arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -90,8 +90,8 @@ fn whole_messages() {
 
 #[test]
 fn numbers() {
-    what_a_numbered_producer_sends_again_is_not_published_again(&Queue::here());
-    what_a_numbered_producer_sends_again_is_not_published_again(&Queue::there());
+    a_numbered_producers_repeats_are_duplicates(&Queue::here());
+    a_numbered_producers_repeats_are_duplicates(&Queue::there());
 }
 
 #[test]
@@ -114,17 +114,17 @@ fn dead_letters_of_long_names() {
 
 #[test]
 fn files() {
-    a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::here());
-    a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::there());
+    a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(&Queue::here());
+    a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(&Queue::there());
 }
 
 #[test]
 fn readers_who_have_had_enough() {
-    what_nobody_read_was_not_tried(&Queue::here());
-    what_nobody_read_was_not_tried(&Queue::there());
+    unread_messages_do_not_count_as_attempts(&Queue::here());
+    unread_messages_do_not_count_as_attempts(&Queue::there());
 }
 
-/// Reads so many bytes of what a command prints, and no more.
+/// Reads only this many bytes of a command's output.
 fn looked_at(queue: &Queue, arguments: &[&str], bytes: usize) -> String {
     let mut reader = queue.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut read = vec![0; bytes];
@@ -133,7 +133,7 @@ fn looked_at(queue: &Queue, arguments: &[&str], bytes: usize) -> String {
     text(&read)
 }
 
-fn what_nobody_read_was_not_tried(queue: &Queue) {
+fn unread_messages_do_not_count_as_attempts(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     queue.printed("", &["group", "t", "g", "--attempts-max", "2"]);
     let line = |nth: usize| format!("{nth:03} {}\n", "x".repeat(1_000));
@@ -143,7 +143,7 @@ fn what_nobody_read_was_not_tried(queue: &Queue) {
     for _ in 0..2 {
         assert_eq!(looked_at(queue, &consume, 100), lines[..100]);
     }
-    // The first was looked at twice; of the others no one was.
+    // The first was read twice; the others were not.
     assert_eq!(
         queue.printed("", &[&consume[..], &["--wait", "300ms"]].concat()),
         lines[line(0).len()..]
@@ -194,7 +194,7 @@ fn files_headers_keys_and_priorities_are_kept(queue: &Queue) {
     assert_eq!(queue.printed("", &["consume", "files", "--group", "into"]), "");
 }
 
-fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Queue) {
+fn a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(queue: &Queue) {
     let out = queue.path("out");
     fs::create_dir(&out).unwrap();
     let read = |name: &str| text(&fs::read(queue.path(&format!("out/{name}"))).unwrap());
@@ -212,7 +212,7 @@ fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Que
     refused(&["consume", "b", "--into", &out]);
     assert_eq!(read("0-1"), "of a");
     assert_eq!(queue.printed("", &["consume", "b"]), "of b\nlonger than that\n");
-    // Handed out again, the first is written already; then something stands in the way.
+    // At redelivery, the first is written already; then the next file is in the way.
     fs::create_dir(queue.path("out/0-2")).unwrap();
     let again = ["consume", "a", "--group", "again", "--into", &out];
     refused(&again);
@@ -220,7 +220,7 @@ fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Que
     queue.printed("", &again);
     assert_eq!((read("0-1"), read("0-2")), ("of a".into(), "longer than that".into()));
     assert_eq!(queue.printed("", &["consume", "a", "--group", "again"]), "");
-    // So is a message that a topic made anew gave the same number.
+    // And so is a message of a recreated topic with the same number.
     queue.printed("", &["delete", "a"]);
     queue.printed("", &["create", "a"]);
     queue.printed("anew\n", &["produce", "a"]);
@@ -237,12 +237,12 @@ fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Que
     assert_eq!(queue.printed("", &["consume", "a"]), "anew\n");
 }
 
-fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
+fn a_numbered_producers_repeats_are_duplicates(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     let numbered = ["produce", "t", "--producer", "7", "--first", "1"];
     queue.printed("a\nb\n", &numbered);
     let again = queue.run("a\nb\nc\n", &numbered);
-    assert_eq!(text(&again.stderr), "1 published, 2 had been before\n");
+    assert_eq!(text(&again.stderr), "1 published, 2 of them were duplicates\n");
     assert_eq!(queue.printed("", &["tail", "t"]), "a\nb\nc\n");
 }
 
@@ -254,16 +254,16 @@ fn a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(queue: &Queue
     }
     let tail = queue.run("", &["tail", "t"]);
     assert_eq!(text(&tail.stdout), "x2\ny1\n");
-    assert!(text(&tail.stderr).starts_with("1 messages were left out"), "{tail:?}");
+    assert!(text(&tail.stderr).starts_with("1 messages were skipped"), "{tail:?}");
     let refused = queue.run("", &["create", "u", "--overtaken", "conflated"]);
     assert!(text(&refused.stderr).contains("such as conflated:1000"), "{refused:?}");
 }
 
 fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     queue.printed("", &["create", "t"]);
-    // Begun once by somebody who does not read on, the message is dead.
+    // A reader that stops reading has used up the attempt, and the message is dead.
     queue.printed("", &["group", "t", "g", "--attempts-max", "1"]);
-    // More than a pipe holds, so that it cannot be printed to the end.
+    // Longer than a pipe's buffer, so that it cannot be printed completely.
     let long = "a".repeat(200_000);
     queue.printed(&format!("{long}\n"), &["produce", "t"]);
     looked_at(queue, &["consume", "t", "--group", "g"], 1);
@@ -295,7 +295,7 @@ fn a_topic_with_the_longest_name_has_dead_letters(queue: &Queue) {
     assert!(queue.printed("", &["dead-letters", &topic]) == format!("{long}\n"));
 }
 
-/// What a venue says of a topic.
+/// A venue's description of a topic.
 fn topic_with_lanes(lanes: &str) -> String {
     format!(
         r#"{{"name": "t.dead", "read_only": false, "kind": "stream", "level": "synced",
@@ -309,7 +309,7 @@ fn topic_with_lanes(lanes: &str) -> String {
     )
 }
 
-/// Answers as a venue whose consumers refuse at once what is sent back, and in the end do not.
+/// Answers as a venue whose consumers refuse redriven messages at once, except the last ones.
 fn refusing_venue(listener: &TcpListener) {
     const LETTERS: u64 = 3;
     let mut sent = 0;
@@ -334,7 +334,7 @@ fn refusing_venue(listener: &TcpListener) {
 }
 
 #[test]
-fn what_is_refused_again_at_once_is_sent_back_once() {
+fn a_letter_that_dies_again_is_redriven_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let venue = std::thread::spawn(move || refusing_venue(&listener));
@@ -377,7 +377,7 @@ fn files_are_whole_and_all_there_when_a_consumer_was_killed_in_the_middle() {
 }
 
 #[test]
-fn verify_finds_a_flipped_bit_and_says_where() {
+fn verify_finds_a_flipped_bit_with_its_location() {
     let queue = Queue::here();
     queue.printed("", &["create", "t", "--compression", "zstd"]);
     queue.printed(&"again and again\n".repeat(2_000), &["produce", "t"]);
@@ -399,7 +399,7 @@ fn verify_finds_a_flipped_bit_and_says_where() {
 fn an_encrypted_topic_wants_its_keys() {
     let mut queue = Queue::here();
     let create = ["create", "secret", "--encryption", "aes-256-gcm"];
-    assert!(queue.refused(&create).1.contains("without a key"), "{:?}", queue.refused(&create));
+    assert!(queue.refused(&create).1.contains("without keys"), "{:?}", queue.refused(&create));
     let keys = queue.path("keys");
     fs::write(&keys, format!("1: {}\n", "5a".repeat(32))).unwrap();
     fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
@@ -415,23 +415,23 @@ fn an_encrypted_topic_wants_its_keys() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_plainly() {
+fn errors_are_reported_clearly() {
     let queue = Queue::here();
     let (code, told) = queue.refused(&["ls"]);
     assert_eq!(code, 2);
-    assert!(told.contains("holds no queue") && told.contains("rialto queue create"), "{told}");
+    assert!(told.contains("has no queue") && told.contains("rialto queue create"), "{told}");
     queue.printed("", &["create", "t"]);
     queue.printed("", &["create", "t"]);
     for (arguments, expected) in [
         (&["create", "t", "--priorities", "3"][..], "other options"),
-        (&["create", "no/slash"][..], "cannot be a name"),
+        (&["create", "no/slash"][..], "is not a name"),
         (&["create", "u", "--priorities", "17"][..], "1 to 16 priorities"),
         (&["produce", "nowhere"][..], "no topic \"nowhere\""),
         (&["consume", "nowhere"][..], "no topic \"nowhere\""),
         (&["describe", "nowhere"][..], "no topic \"nowhere\""),
         (&["delete", "t", "--group", "g"][..], "no group \"g\""),
-        (&["group", "t", "g", "--filter", "="][..], "is no filter"),
-        (&["consume", "t", "--wait", "5"][..], "is no duration"),
+        (&["group", "t", "g", "--filter", "="][..], "is not a filter"),
+        (&["consume", "t", "--wait", "5"][..], "is not a duration"),
     ] {
         let (code, told) = queue.refused(arguments);
         assert_eq!(code, 2, "{arguments:?}: {told}");
@@ -445,7 +445,7 @@ fn what_cannot_be_done_is_said_plainly() {
 }
 
 #[test]
-fn what_a_venue_refuses_is_said_plainly() {
+fn refusals_of_a_venue_are_reported_clearly() {
     let queue = Queue::there();
     queue.printed("", &["create", "t", "--max-age", "2h", "--compression", "zstd"]);
     let group = ["group", "t", "g", "--per-key", "--filter", "kind=a", "--retry-delay", "5s"];
@@ -463,7 +463,7 @@ fn what_a_venue_refuses_is_said_plainly() {
     let looks = queue.printed("", &["top", "--count", "2", "--every", "1ms"]);
     assert!(looks.contains("in/s"), "{looks}");
     assert!(looks.lines().any(|line| line.starts_with("  g ")), "{looks}");
-    // The 2,000 messages came within the ten seconds that rates are about.
+    // The 2,000 messages were published within the ten seconds of the rates.
     let of_topic = looks.lines().rfind(|line| line.starts_with("t ")).unwrap();
     let coming: u64 = of_topic.split_whitespace().rev().nth(1).unwrap().parse().unwrap();
     assert!(coming >= 100, "{looks}");

@@ -1,6 +1,6 @@
-//! What a venue makes of the directory of its queue when it opens it.
+//! How a venue opens the directory of its queue.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -54,7 +54,7 @@ fn topics_of_the_venue_s_names_that_were_there_before_keep_no_venue_from_opening
 }
 
 #[test]
-fn nobody_creates_topics_of_the_venue_s_names_in_its_directory() {
+fn reserved_topic_names_cannot_be_created_in_a_venues_directory() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["venue", "venue.events", "venue.x"] {
         let mut create = command(&["queue", "create", name, "--dir"]);
@@ -64,7 +64,7 @@ fn nobody_creates_topics_of_the_venue_s_names_in_its_directory() {
     }
 }
 
-/// The memory that a process takes, in bytes.
+/// The resident memory of a process, in bytes.
 #[cfg(target_os = "linux")]
 fn resident(running: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).unwrap();
@@ -86,7 +86,7 @@ fn memory_for_messages_is_ready_when_a_venue_serves_if_it_is_configured() {
     assert!(with >= without + BUFFERS * 9 / 10, "{with} bytes, and {without} without buffers");
 }
 
-/// Whether a venue that was configured so makes the files of a topic of dropped ones.
+/// Whether a venue with this configuration recycles files of a topic.
 fn uses_files_again(more: &str) -> bool {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), &format!("[queue]\nenabled = true\n{more}"));
@@ -103,7 +103,7 @@ fn uses_files_again(more: &str) -> bool {
     }
     let lane = queue_dir(dir.path()).join("topics/000001/lane-0");
     let is_used = |file: std::fs::DirEntry| {
-        // One that waits, or, as its header says, one that was used before.
+        // A waiting spare file, or a recycled one, as its header says.
         let is_spare = file.file_name().to_string_lossy().starts_with("spare-");
         is_spare || std::fs::read(file.path()).is_ok_and(|bytes| bytes.get(94) == Some(&2))
     };
@@ -137,12 +137,12 @@ fn verify_tells_what_is_no_damage_from_damage() {
     let (is_well, told) = verify();
     assert!(!is_well && told.contains("is open"), "{told}");
     queue.close().unwrap();
-    // As a deletion leaves it that was interrupted, and of which the control log says nothing any more.
+    // As an interrupted deletion leaves it, after the control log has forgotten it.
     let left_over = at.join("topics/000000/lane-0");
     std::fs::create_dir_all(&left_over).unwrap();
     std::fs::write(left_over.join("00000000000000000001-0000000001.log"), [7; 8192]).unwrap();
     let (is_well, told) = verify();
-    assert!(is_well && told.contains("000000: left over of a topic that was deleted"), "{told}");
+    assert!(is_well && told.contains("000000: files of a deleted topic"), "{told}");
     assert!(told.contains("lane-0: 1 records"), "{told}");
     Queue::open(QueueOptions::at(&at)).unwrap().close().unwrap();
     assert!(!left_over.exists(), "an opening removes it");

@@ -1,10 +1,6 @@
-//! A venue whose queue is used by producers and consumers in processes of their own, and all of them
-//! killed at any moment: what was confirmed is there once, and all of it is handed out.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+//! A venue's queue with producers and consumers in their own processes, all killed at random times:
+//! confirmed messages exist once, and all are delivered.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod running;
 
@@ -19,10 +15,10 @@ use std::time::{Duration, Instant};
 
 const KILLS: u64 = 6;
 const PRODUCERS: u64 = 2;
-/// Lines that a producer sends between two kills.
+/// The lines of a producer between two kills.
 const LINES: u64 = 400;
 
-/// The lines that consumers have printed, and how often each.
+/// The printed lines of consumers, with their numbers of deliveries.
 type Printed = Arc<Mutex<BTreeMap<String, u64>>>;
 
 struct Processes {
@@ -43,7 +39,7 @@ impl Processes {
         text(&output.stdout)
     }
 
-    /// Publishes lines up to number `until` of a producer, who numbers them from 1 on.
+    /// Publishes lines up to number `until` of a producer, numbered from 1 on.
     fn produce(&self, producer: u64, until: u64) -> Child {
         let number = producer.to_string();
         let arguments = ["produce", "work", "--producer", &number, "--first", "1", "--batch", "20"];
@@ -57,7 +53,7 @@ impl Processes {
         let mut input = child.stdin.take().unwrap();
         thread::spawn(move || {
             for number in 1..=until {
-                // Whoever was killed reads no more.
+                // A killed process reads no more.
                 if writeln!(input, "{producer}-{number}").is_err() {
                     return;
                 }
@@ -66,7 +62,7 @@ impl Processes {
         child
     }
 
-    /// Consumes, and notes what is printed, until it is killed or nothing comes any more.
+    /// Consumes, and records the output, until it is killed or no more messages arrive.
     fn consume(&self, printed: &Printed, wait: &str) -> (Child, JoinHandle<()>) {
         let mut child = self.queue(&["consume", "work", "--group", "all", "--wait", wait]);
         let mut child = child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -86,7 +82,7 @@ fn end(child: &mut Child) {
 }
 
 #[test]
-fn what_was_confirmed_is_there_once_and_all_is_handed_out() {
+fn confirmed_messages_exist_once_and_are_all_delivered() {
     let seed = seed();
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().unwrap();
@@ -94,7 +90,7 @@ fn what_was_confirmed_is_there_once_and_all_is_handed_out() {
     let mut venue = Running::serve(dir.path(), "synced");
     let mut processes = Processes { url: venue.url(), key: venue.admin_key() };
     processes.done(&["create", "work"]);
-    // Whoever is killed holds what it had no longer than this.
+    // The leases of a killed consumer end after this time.
     processes.done(&["group", "work", "all", "--ack-wait", "1s", "--attempts-max", "0"]);
     let printed = Printed::default();
     for round in 1..=KILLS {
@@ -121,7 +117,7 @@ fn what_was_confirmed_is_there_once_and_all_is_handed_out() {
         processes.url = venue.url();
     }
 
-    // Each producer sends everything again, and comes to its end this time.
+    // Each producer sends everything again, and completes this time.
     for producer in 1..=PRODUCERS {
         let status = processes.produce(producer, KILLS * LINES).wait().unwrap();
         assert!(status.success(), "seed {seed}: {status}");
@@ -149,7 +145,7 @@ fn what_was_confirmed_is_there_once_and_all_is_handed_out() {
     let told = processes.done(&["describe", "work", "--json"]);
     let topic: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert_eq!(topic["groups"][0]["lag"], "0", "seed {seed}: {topic}");
-    // What was handed out twice was in somebody's hands when that one, or the venue, was killed.
+    // A message that was delivered twice was leased when its consumer, or the venue, was killed.
     let printed = printed.lock().unwrap();
     let again: u64 = printed.values().map(|times| times - 1).sum();
     assert!(again <= KILLS * 4 * 1_000, "seed {seed}: {again} handed out again");

@@ -1,6 +1,6 @@
-//! The real binary: packed messages go in over HTTP and are pushed over a WebSocket; the process is
-//! killed, and what was not acknowledged is pushed again.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Packed messages are published over HTTP and pushed over a WebSocket; the process is killed, and
+//! unacknowledged messages are pushed again.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -63,7 +63,7 @@ fn subscribe(running: &Running, admin: &str) -> TcpStream {
     stream
 }
 
-/// The next frame that is text or binary: RFC 6455, section 5.2.
+/// The next text or binary frame: RFC 6455, section 5.2.
 fn frame(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     loop {
         let mut start = [0; 2];
@@ -85,7 +85,7 @@ fn frame(stream: &mut TcpStream) -> (u8, Vec<u8>) {
         stream.read_exact(&mut payload).unwrap();
         match start[0] & 0x0f {
             kind @ (TEXT | BINARY) => return (kind, payload),
-            // Pings are not answered here: the venue waits a minute for that.
+            // Pings are not answered: the venue waits a minute for that.
             9 => {}
             other => panic!("a frame of kind {other}: {payload:?}"),
         }
@@ -99,7 +99,7 @@ fn say(stream: &mut TcpStream, payload: &[u8]) {
     stream.write_all(&[&[0x80 | BINARY, 0x80 | len, 0, 0, 0, 0], payload].concat()).unwrap();
 }
 
-/// The messages of as many frames as hold so many.
+/// The messages of the next frames, this many.
 fn pushed(stream: &mut TcpStream, count: usize) -> Vec<Packed<Vec<u8>>> {
     let mut batches: Vec<Packed<Vec<u8>>> = Vec::new();
     while batches.iter().map(Packed::len).sum::<usize>() < count {
@@ -111,7 +111,7 @@ fn pushed(stream: &mut TcpStream, count: usize) -> Vec<Packed<Vec<u8>>> {
 }
 
 #[test]
-fn what_was_not_acknowledged_is_pushed_again_by_the_next_process() {
+fn unacknowledged_messages_are_pushed_by_the_next_process() {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), "[queue]\nenabled = true\n");
     let mut running = Running::serve(dir.path(), "buffered");

@@ -1,10 +1,6 @@
-//! A worker over HTTP that makes one message of another, in transactions that it sends until it hears
-//! of them, at a venue that is killed at any moment: every message is worked on once.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+//! A worker over HTTP that transforms messages in transactions, which it retries until they are
+//! answered, at a venue that is killed at random times: every message is processed once.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -19,14 +15,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const KILLS: u64 = 5;
-/// Messages that come before each kill: more than the worker gets through by then.
+/// The messages before each kill: more than the worker processes by then.
 const MESSAGES: u64 = 1_000;
 
-/// Where the venue is, and with what key.
+/// The venue's address, and the key.
 struct Place {
     url: Mutex<String>,
     admin: String,
-    /// Whether nothing more comes.
+    /// Whether no more messages follow.
     is_over: AtomicBool,
 }
 
@@ -40,7 +36,7 @@ impl Place {
     }
 }
 
-/// What became of what a worker sent.
+/// The results of a worker.
 #[derive(Debug, Default)]
 struct Worked {
     committed: u64,
@@ -49,7 +45,7 @@ struct Worked {
     unanswered: u64,
 }
 
-/// Takes messages from `in` and puts one for each on `out`, until there are no more.
+/// Consumes messages of `in` and publishes one for each on `out`, until there are no more.
 fn work(place: &Place) -> Worked {
     let mut worked = Worked::default();
     let mut sent: Option<Value> = None;
@@ -89,7 +85,7 @@ fn work(place: &Place) -> Worked {
                 worked.duplicates += u64::from(answer.body["duplicate"] == true);
                 sent = None;
             }
-            // It was not committed before the venue was killed, or it would be a duplicate.
+            // It was not committed before the kill, or it would be a duplicate.
             Ok(answer) if answer.body["error"]["code"] == "lease_lost" => {
                 worked.lost += 1;
                 sent = None;

@@ -1,5 +1,5 @@
-//! Queues of a whole venue: kept over a restart, and no hindrance to a shutdown.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! Queues of a venue survive a restart and do not delay a shutdown.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn config(dir: &tempfile::TempDir) -> Config {
@@ -60,7 +60,7 @@ fn messages_outlive_the_venue_and_leases_do_not() {
     let had = fetch(&client, json!({"consumer": "one"}));
     assert_eq!(settle(&client, &had["messages"][0]), json!({"lost": []}));
 
-    // Somebody waits for more when the venue is closed.
+    // A consumer waits for messages when the venue stops.
     std::thread::scope(|scope| {
         let waiting = operator(&venue, &admin);
         let body = json!({"consumer": "other", "wait_ms": 30_000});

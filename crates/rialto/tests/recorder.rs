@@ -1,11 +1,6 @@
-//! The recorder of a venue, from the order that comes in to the fill that is looked at later, through
-//! the real binary.
+//! The recorder of a venue, from an order to the later inspection of its fill, in the real binary.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod pty;
 mod running;
@@ -25,7 +20,7 @@ struct Stage {
     dir: TempDir,
     admin_key: String,
     key_files: Vec<String>,
-    /// What must never be seen again.
+    /// Secrets that must not be found anywhere.
     secrets: Vec<String>,
 }
 
@@ -93,13 +88,13 @@ impl Stage {
         listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Waits until so many orders are stored and returns their records.
+    /// Waits until this many orders are stored and returns their records.
     fn orders(&self, count: usize) -> Vec<Value> {
         self.orders_that(count, |_| true)
     }
 
-    /// The same of those that were entered: a client asks again where a venue has just started and
-    /// takes no earlier timestamps, and what was refused is a record, too.
+    /// The same for accepted orders: a client retries at a restarted venue that accepts no earlier
+    /// timestamps, and the refusals are recorded too.
     fn entered(&self, count: usize) -> Vec<Value> {
         self.orders_that(count, |record| record["ending"] == "succeeded")
     }
@@ -176,7 +171,7 @@ fn the_path_of_an_order_is_recorded_and_can_be_replayed_with_the_venue_around_it
     let replayed_refusal = stage.flow(&["replay", id(too_much), "--plain"]);
     assert!(replayed_refusal.contains("refused: insufficient balance"), "{replayed_refusal}");
 
-    // When it has ended.
+    // After its end.
     stage.venue.terminate();
     assert_eq!(stage.flow(&["replay", id(buy)]), replayed, "where there is no terminal");
     let tree: Value = serde_json::from_str(&stage.flow(&["show", id(buy), "--json"])).unwrap();
@@ -192,7 +187,7 @@ fn the_path_of_an_order_is_recorded_and_can_be_replayed_with_the_venue_around_it
     assert!(text(&nothing.stderr).contains("no record 999999"));
 }
 
-/// In a terminal of its own, with the keys that a person presses.
+/// In a terminal, with the keys of a user.
 #[test]
 fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
     let mut stage = Stage::new("per_second = 1_000_000");
@@ -203,7 +198,7 @@ fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
     let data = stage.data();
     let look = ["flow", "replay", id(&orders[1]), "--data", data.to_str().unwrap()];
     let mut terminal = Terminal::run(60, &look);
-    // What is looked at is marked; the keys are explained on the last line.
+    // The current entry is marked; the last line explains the keys.
     terminal.wait_for(&["▸", "+0ns", "POST /v1/orders begins"]);
     terminal.wait_for(&["q: leave"]);
     let (forward, back) = ("\x1b[C", "\x1b[D");
@@ -216,7 +211,7 @@ fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
     terminal.wait_for(&["▸", "authenticate"]);
     terminal.press("9");
     terminal.wait_for(&["▸", "POST /v1/orders ends: ok"]);
-    // The order traded at once: what it came to was looked up.
+    // The order traded at once: its result was looked up.
     for step in [
         "identify_order ends: ok",
         "identify_order begins",
@@ -227,23 +222,23 @@ fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
         terminal.press("p");
         terminal.wait_for(&["▸", step]);
     }
-    // The venue around the command.
+    // The venue's state around the command.
     terminal.wait_for(&["account 2, USD: ", "→ 44000.00000000 available"]);
     terminal.wait_for(&["fill: 0.2000 at 30000.00"]);
     terminal.wait_for(&["status = Filled"]);
     terminal.press("0");
     terminal.wait_for(&["▸", "POST /v1/orders begins"]);
-    // What belongs to another moment is gone.
+    // The state of the other entry is gone.
     terminal.wait_for_none(&["fill: "]);
     terminal.press("q");
     let (status, is_back) = terminal.wait_for_end();
     assert!(status.success() && is_back, "{status}, terminal as before: {is_back}");
 
-    // One that is too low for all of it, left by Control-C.
+    // A terminal that is too low for all lines, left by Control-C.
     let mut terminal = Terminal::run(24, &look);
     terminal.press("9ppppp");
     terminal.wait_for(&["▸", "answered"]);
-    terminal.wait_for(&["more lines: they need a taller terminal, or --plain"]);
+    terminal.wait_for(&["more lines: use a taller terminal, or --plain"]);
     terminal.wait_for(&["q: leave"]);
     terminal.press("\x03");
     let (status, is_back) = terminal.wait_for_end();
@@ -341,7 +336,7 @@ fn no_secret_is_in_any_record() {
     }
     assert!(seen.contains("place_order"));
     for secret in &stage.secrets {
-        // A part of one would be bad enough.
+        // Even a part of one would be a failure.
         for part in [secret.as_str(), &secret[..secret.len() / 2], &secret[secret.len() / 2..]] {
             assert!(!seen.contains(part), "a secret was recorded");
         }
@@ -351,14 +346,14 @@ fn no_secret_is_in_any_record() {
 }
 
 #[test]
-fn records_outlive_a_killed_venue_and_the_next_goes_on_behind_them() {
+fn records_survive_a_killed_venue_and_the_next_one_appends() {
     let mut stage = Stage::new("per_second = 1_000_000");
     assert!(stage.order(0, &["sell", "0.5", "BTC-USD", "--price", "30000"]).status.success());
     let before = stage.entered(1);
     stage.venue.kill();
     assert_eq!(stage.entered(1), before);
     stage.venue = Running::serve(stage.dir.path(), "buffered");
-    // The key files name the port of the venue before.
+    // The key files have the venue's old port.
     let url = stage.venue.url();
     let again = ["buy", "0.5", "BTC-USD", "--price", "30000", "--url", &url];
     let bought = stage.order(1, &again);

@@ -19,7 +19,7 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Replays with these further arguments, and returns the object that stands at the end.
+/// Replays with these further arguments, and returns the object at the end.
 fn replay(file: &Path, more: &[&str]) -> Value {
     let output = rialto(&[&["replay", file.to_str().unwrap(), "--json"], more].concat());
     assert!(output.status.success(), "{}", told(&output));
@@ -27,7 +27,7 @@ fn replay(file: &Path, more: &[&str]) -> Value {
     serde_json::from_str(text.lines().last().expect("an object at the end")).unwrap()
 }
 
-/// Replays what must be refused, and returns the exit code and what was said.
+/// Replays a file that must be refused, and returns the exit code and the error.
 fn refused(file: &Path, more: &[&str]) -> (i32, String) {
     let output = rialto(&[&["replay", file.to_str().unwrap()], more].concat());
     assert!(!output.status.success());
@@ -47,8 +47,8 @@ fn obw_bytes() -> (obw::Header, Vec<u8>) {
     (stream.header, bytes)
 }
 
-/// Two trades at 100.5: the resting 1.00 of order 1, then 0.50 of order 3; order 2 is cancelled,
-/// order 6 is killed, order 7 would take, order 8 is a market order that takes what is left.
+/// Two trades at 100.5: the resting 1.00 of order 1, then 0.50 of order 3. Order 2 is cancelled,
+/// order 6 is killed, order 7 would take, order 8 is a market order that takes the rest.
 const ORDERS: &str = "\
 time,action,id,account,side,type,tif,price,quantity
 1000,place,1,7,sell,limit,gtc,100.5,1.00
@@ -143,11 +143,11 @@ fn a_file_of_no_known_format_is_refused() {
 }
 
 #[test]
-fn an_order_file_does_what_its_lines_say() {
+fn the_lines_of_an_order_file_take_effect() {
     let dir = tempfile::tempdir().unwrap();
     let file = write(&dir, "o.csv", ORDERS);
     let got = replay(&file, &[]);
-    // 3 is for 2.00; 0.50 of it trades, 0.25 is taken away, 1.25 is left for the market order.
+    // 3 is for 2.00; 0.50 of it trades, 0.25 is removed, 1.25 remain for the market order.
     let fills = [(1, 4, 10_050, 100), (3, 4, 10_050, 50), (3, 8, 10_025, 125)];
     assert_eq!(got["digest"], expected_digest(&fills));
     assert_eq!(got["trades"], 3);
@@ -208,7 +208,7 @@ fn a_wrong_line_is_named_before_anything_is_done() {
 fn a_wrong_header_is_named() {
     let dir = tempfile::tempdir().unwrap();
     for (header, reason) in [
-        ("action,id,side,price,quantity,prize", "\"prize\" is no column"),
+        ("action,id,side,price,quantity,prize", "unknown column \"prize\""),
         ("action,id,side,price", "\"quantity\" is missing"),
         ("action,id,side,price,quantity,id", "twice"),
     ] {
@@ -220,7 +220,7 @@ fn a_wrong_header_is_named() {
 }
 
 #[test]
-fn a_directory_that_holds_something_is_left_alone() {
+fn a_nonempty_directory_is_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let file = write(&dir, "o.csv", ORDERS);
     let (code, told) = refused(&file, &["--data", dir.path().to_str().unwrap()]);
@@ -283,7 +283,7 @@ fn a_capture_is_held_against_the_real_trades() {
 }
 
 #[test]
-fn a_capture_without_its_trades_is_replayed_and_says_so() {
+fn a_capture_without_its_trades_is_replayed_with_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let file = write(&dir, "orders.csv", CAPTURE);
     assert_eq!(replay(&file, &[])["real_trades"], Value::Null);
@@ -292,7 +292,7 @@ fn a_capture_without_its_trades_is_replayed_and_says_so() {
     assert!(text.contains("trades.csv is not there"), "{text}");
 }
 
-/// The real capture, where it has been fetched; see scripts/fetch-bitstamp.sh.
+/// The real capture, if it has been fetched; see scripts/fetch-bitstamp.sh.
 fn bitstamp() -> Option<PathBuf> {
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/bitstamp/orders.csv.gz");
     let file = std::env::var_os("RIALTO_BITSTAMP").map_or(fetched, PathBuf::from);

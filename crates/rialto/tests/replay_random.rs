@@ -1,5 +1,5 @@
-//! `rialto replay` over random order files, compared with a matcher that shares no code with the
-//! venue: a list of resting orders that is searched from end to end for every trade.
+//! `rialto replay` of random order files, compared with an independent matcher: a list of resting
+//! orders that is searched completely for every trade.
 #![allow(clippy::unwrap_used)] // In the functions beside the tests too, a failure is the finding.
 
 mod running;
@@ -57,12 +57,12 @@ enum Line {
     Reduce { id: u64, by: i64 },
 }
 
-/// What the documentation promises, in the plainest way.
+/// The documented behaviour, implemented in the simplest way.
 #[derive(Default)]
 struct Matcher {
-    /// In the order in which they came to rest.
+    /// In the order of resting.
     resting: Vec<Order>,
-    /// Totals of orders that are open no more, which a file may still name.
+    /// Totals of ended orders, which a file may still name.
     cancelled: BTreeSet<u64>,
     orders: u64,
     accepted: u64,
@@ -164,7 +164,7 @@ impl Matcher {
         Ok(())
     }
 
-    /// Keeps a post-only order from trading, or refuses it.
+    /// Slides a post-only order, or refuses it.
     fn slide(&self, order: &mut Order) -> Result<(), &'static str> {
         let Some(best) = self.best(order) else { return Ok(()) };
         match order.kind {
@@ -178,7 +178,7 @@ impl Matcher {
         }
     }
 
-    /// Trades, and lets what is left rest if it may.
+    /// Trades, and rests the remainder if it may rest.
     fn enter(&mut self, mut taker: Order, rests: bool) {
         while taker.filled < taker.total {
             let Some(at) = self.best(&taker) else { break };
@@ -199,7 +199,7 @@ impl Matcher {
         }
     }
 
-    /// Which order this one would trade with first: of those at the best price, the oldest.
+    /// The order that this one trades with first: the oldest at the best price.
     fn best(&self, taker: &Order) -> Option<usize> {
         let met = (0..self.resting.len()).filter(|&at| meets(taker, &self.resting[at]));
         // `min_by_key` keeps the first of several.
@@ -223,7 +223,7 @@ impl Matcher {
         at.map(|at| self.resting.remove(at)).ok_or("unknown_order")
     }
 
-    /// As `--json` prints it.
+    /// The form of `--json`.
     fn json(&self) -> Value {
         json!({
             "orders": self.orders,
@@ -250,7 +250,7 @@ fn meets(taker: &Order, maker: &Order) -> bool {
             })
 }
 
-/// Draws a line. Amendments go to recent orders, in runs, so that many meet one that was refused.
+/// Draws a line. Amendments are for recent orders, in runs, so that many follow a refused one.
 fn draw(random: &mut Random, placed: &mut u64, last_named: &mut u64) -> Line {
     let price = |random: &mut Random| {
         (PRICES.start() + random.below(PRICES.end() - PRICES.start() + 1)) as i64
@@ -326,7 +326,7 @@ fn print(line: &Line, file: &mut String) {
     .unwrap();
 }
 
-/// The members of `--json` that the matcher knows too.
+/// The members of `--json` that the matcher has too.
 fn replay(file: &str) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("orders.csv");
@@ -379,7 +379,7 @@ fn a_refused_change_of_the_quantity_changes_nothing_for_later_reductions() {
         );
         let got = replay(&file);
         assert_eq!(got["rejects"], json!({ reason: 1 }), "{refused}");
-        // 10, of which 3 have traded, becomes 8: 5 are left for order 3.
+        // 10, of which 3 have traded, becomes 8: 5 remain for order 3.
         assert_eq!(got["traded_quantity"], 8, "{refused}");
     }
 }

@@ -1,6 +1,6 @@
-//! A venue that began under the first rules goes on to the second while it runs.
+//! A running venue changes from the first rules version to the second.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -10,7 +10,7 @@ use running::{PATIENCE, Running, rialto, text};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes the journal anew as a binary left it that knew only the first rules. The keys stay.
+/// Rewrites the journal as an old binary with only the first rules version left it. The keys stay.
 fn begin_with_first_rules(data: &Path) {
     for part in ["journal", "events", "snapshots"] {
         std::fs::remove_dir_all(data.join(part)).unwrap();
@@ -47,7 +47,7 @@ fn a_venue_is_switched_to_later_rules_while_it_runs() {
     assert!(switched.status.success(), "{}", text(&switched.stderr));
     assert!(text(&switched.stdout).contains("version 2"), "{}", text(&switched.stdout));
     currency(&running, "USD");
-    // There is no way back, and none to what this binary does not know.
+    // An earlier version is refused, and so is an unknown one.
     for (version, code) in [("1", "rules_version_older"), ("99", "rules_version_unknown")] {
         let refused = admin(&running, &key, &["rules-version", version]);
         assert!(!refused.status.success());

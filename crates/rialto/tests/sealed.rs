@@ -1,6 +1,6 @@
-//! A venue whose files are encrypted, as the real binary runs it.
+//! A venue with encrypted files, in the real binary.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What must not be found in any file.
+/// A text that must not be found in any file.
 const CLIENT_ID: &str = "a-client-order-id-to-be-found";
 
 struct Venue {
@@ -42,7 +42,7 @@ impl Venue {
         self.path("data")
     }
 
-    /// A file of keys, each of which is one digit 64 times.
+    /// A key file; each key is one digit 64 times.
     fn keys(&self, name: &str, ids: &[(u64, char)], current: u64) -> String {
         let mut text = format!("# the keys of this venue\ncurrent: {current}\n");
         for (id, digit) in ids {
@@ -61,7 +61,7 @@ impl Venue {
         running
     }
 
-    /// A start that is refused, with the exit code and what is said.
+    /// A refused start, with the exit code and the error.
     fn refused(&self, more: &[&str]) -> (i32, String) {
         let config = self.path("rialto.toml");
         let output = rialto(&[&["serve", "--config", &config], more].concat());
@@ -100,8 +100,8 @@ fn admin(venue: &Running, key: &str, arguments: &[&str]) -> Value {
     json(&[&["admin"], arguments, &["--json", "--url", &url, "--admin-key", key]].concat())
 }
 
-/// A market with a funded member, whose key file is returned.
-fn furnish(venue: &Running, key: &str, dir: &Path) -> String {
+/// A market with a funded member; returns its key file.
+fn create_market(venue: &Running, key: &str, dir: &Path) -> String {
     admin(venue, key, &["currency", "BTC", "--scale", "8"]);
     admin(venue, key, &["currency", "USD", "--scale", "8"]);
     let scales =
@@ -126,18 +126,18 @@ fn order(venue: &Running, key_file: &str, client_id: &str) {
 }
 
 #[test]
-fn nothing_that_a_client_said_is_readable_in_the_data_directory_and_keys_rotate_by_restart() {
+fn no_client_data_is_readable_in_the_data_directory_and_keys_rotate_by_restart() {
     let venue = Venue::new("zstd", "aes-256-gcm");
     let first = venue.keys("first", &[(11, 'a')], 11);
     let mut running = venue.serve(&first);
     assert!(running.said.iter().any(|line| line.contains("recorded in memory only")));
     let admin_key = running.admin_key();
-    let key_file = furnish(&running, &admin_key, venue.dir.path());
+    let key_file = create_market(&running, &admin_key, venue.dir.path());
     order(&running, &key_file, CLIENT_ID);
     running.kill();
     assert_eq!(venue.mentions(CLIENT_ID), Vec::<PathBuf>::new());
 
-    // The next key is current from a restart on; the shutdown makes a snapshot under it.
+    // The next key is current after a restart; the shutdown makes a snapshot under it.
     let both = venue.keys("both", &[(11, 'a'), (12, 'b')], 12);
     let mut running = venue.serve(&both);
     order(&running, &key_file, "another");
@@ -158,7 +158,7 @@ fn nothing_that_a_client_said_is_readable_in_the_data_directory_and_keys_rotate_
         .unwrap();
     assert!(from_environment.status.success(), "{}", text(&from_environment.stderr));
 
-    // The first key alone no longer suffices, and the second alone does not either.
+    // Neither key alone suffices.
     let second = venue.keys("second", &[(12, 'b')], 12);
     for (keys, missing) in [(&first, "key 12"), (&second, "key 11")] {
         let output = rialto(&["verify", &data, "--log-keys", keys]);
@@ -193,7 +193,7 @@ fn a_start_without_the_key_names_it_and_changes_nothing() {
     assert!(code == 2 && told.contains("chmod 600"), "{told}");
     fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
 
-    // Encryption may end, too; what was encrypted still needs its key.
+    // Encryption may be disabled; encrypted data still needs its key.
     venue.configure("lz4", "none");
     let (code, told) = venue.refused(&[]);
     assert!(code == 3 && told.contains("key 7"), "{told}");
@@ -201,7 +201,7 @@ fn a_start_without_the_key_names_it_and_changes_nothing() {
 }
 
 #[test]
-fn the_configuration_may_name_the_file_and_says_what_it_does_not_know() {
+fn the_configuration_may_name_the_file_and_unknown_settings_are_errors() {
     let venue = Venue::new("none", "none");
     let keys = venue.keys("keys", &[(1, 'e')], 1);
     let config = venue.path("rialto.toml");

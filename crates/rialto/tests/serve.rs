@@ -1,10 +1,6 @@
-//! `rialto serve` and what talks to it, on good days and bad ones.
+//! `rialto serve` and its clients, with and without failures.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod running;
 
@@ -19,7 +15,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("--json prints JSON")
 }
 
-/// Runs an operator's command and returns what the venue answers.
+/// Runs an operator's command and returns the venue's answer.
 fn admin(venue: &Running, key: &str, arguments: &[&str]) -> Value {
     let url = venue.url();
     let mut all = vec!["admin"];
@@ -29,7 +25,7 @@ fn admin(venue: &Running, key: &str, arguments: &[&str]) -> Value {
 }
 
 /// A market with one funded member; returns the member's key file.
-fn furnish(venue: &Running, key: &str, dir: &Path) -> String {
+fn create_market(venue: &Running, key: &str, dir: &Path) -> String {
     let admin = |arguments: &[&str]| admin(venue, key, arguments);
     admin(&["currency", "BTC", "--scale", "8"]);
     admin(&["currency", "USD", "--scale", "8"]);
@@ -62,11 +58,11 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_venue_can_be_furnished_traded_on_and_run_from_the_command_line() {
+fn a_venue_is_set_up_traded_on_and_operated_from_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "synced");
     let admin_key = venue.admin_key();
-    let key_file = furnish(&venue, &admin_key, dir.path());
+    let key_file = create_market(&venue, &admin_key, dir.path());
     let member = |arguments: &[&str]| {
         let mut all = arguments.to_vec();
         all.extend(["--json", "--key-file", &key_file]);
@@ -118,7 +114,7 @@ fn a_backup_opens_as_a_venue() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     let admin_key = venue.admin_key();
-    furnish(&venue, &admin_key, dir.path());
+    create_market(&venue, &admin_key, dir.path());
     let backup = admin(&venue, &admin_key, &["backup", "copy"]);
     venue.terminate();
     let copy = backup["directory"].as_str().unwrap();
@@ -164,12 +160,12 @@ fn two_processes_on_one_data_directory_are_refused() {
     let data = data.to_str().unwrap();
     let second = rialto(&["serve", "--data", data, "--listen", "127.0.0.1:0"]);
     assert_eq!(second.status.code(), Some(3));
-    // Something else would refuse it later too, when harm is done.
+    // A later check would refuse it too, after the damage.
     let told = text(&second.stderr);
     assert!(told.contains(&format!("{data} is in use by process ")), "{told}");
     let reset = rialto(&["admin-key", "--reset", data]);
     assert_eq!(reset.status.code(), Some(1), "{}", text(&reset.stdout));
-    // The first one never noticed.
+    // The first one was not affected.
     let answer = json(&["instruments", "--json", "--url", &venue.url()]);
     assert!(answer["instruments"].is_array());
     venue.terminate();
@@ -210,13 +206,13 @@ fn a_lost_admin_key_is_replaced_offline() {
 }
 
 #[test]
-fn what_makes_no_sense_on_the_command_line_says_what_would() {
+fn errors_of_the_command_line_name_the_valid_form() {
     for (arguments, told) in [
         (&["order", "buy", "BTC-USD", "--price", "1", "--key", "k", "--secret", "s"][..], "64 hex"),
         (&["order", "buy", "0.1", "BTC-USD", "--price", "1"], "--key-file FILE"),
         (&["backup", "/mnt/backup", "--admin-key", "k"], "gateway.backup_dir"),
         (&["admin", "halt", "BTC-USD"], "RIALTO_ADMIN_KEY"),
-        (&["admin-key", "--reset", "/nowhere"], "no data directory"),
+        (&["admin-key", "--reset", "/nowhere"], "not the data directory"),
         (&["bench", "no-such-suite", "--data", "/tmp"], "no-such-suite"),
         (&["serve", "--listen", "here"], "--listen"),
         (&["demo", "--rate", "fast"], "--rate"),

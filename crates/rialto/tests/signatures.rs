@@ -1,6 +1,6 @@
-//! What a member has signed counts once, whatever happens to the process.
+//! A signature is accepted once, over restarts too.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -13,8 +13,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-/// A market, a member with money, and the key of its account.
-fn furnish(admin: &Client) -> (String, String) {
+/// A market, a funded member, and the key of its account.
+fn create_market(admin: &Client) -> (String, String) {
     let post = |what: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
     };
@@ -37,7 +37,7 @@ fn furnish(admin: &Client) -> (String, String) {
     (part("id"), part("secret"))
 }
 
-/// Sends a request as it stands, and returns the whole answer.
+/// Sends a request unchanged, and returns the complete answer.
 fn send(url: &str, request: &str) -> String {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -53,7 +53,7 @@ fn the_same_bytes_do_not_enter_a_second_order_after_a_kill() {
     let mut venue = Running::serve(dir.path(), "synced");
     let admin_key = venue.admin_key();
     let admin = Client::new(&venue.url(), Credentials::Admin(admin_key.clone()));
-    let (id, its_secret) = furnish(&admin);
+    let (id, its_secret) = create_market(&admin);
     let key = Credentials::Key { id: id.clone(), secret: secret(&its_secret).unwrap() };
 
     let body = json!({
@@ -62,7 +62,7 @@ fn the_same_bytes_do_not_enter_a_second_order_after_a_kill() {
     let body = body.to_string();
     let (method, path, durability) = ("POST", "/v1/orders", "");
     let signed = SignRequest {
-        // As far ahead as may be: it is valid for longest.
+        // As far ahead as allowed, so that it is valid for longest.
         timestamp_us: now_us() + 900_000,
         nonce: "once",
         method,
@@ -86,7 +86,7 @@ fn the_same_bytes_do_not_enter_a_second_order_after_a_kill() {
     assert!(answer.contains("timestamp_outside_window"), "{answer}");
     assert!(answer.contains("retry-after: 1\r\n"), "{answer}");
 
-    // Our own client signs anew until the venue takes it.
+    // The client signs again until the venue accepts it.
     let began = Instant::now();
     let client = Client::new(&venue.url(), key);
     let orders = client.get("/v1/orders").unwrap();

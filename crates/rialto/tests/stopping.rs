@@ -1,6 +1,6 @@
-//! A venue that is told to stop while a thousand requests are on their way: each is answered, either
-//! with what the journal says too, or with a refusal that says that nothing was done.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! A venue that stops with a thousand requests in flight. Each is answered, either with the result
+//! that is in the journal, or with an error that says that nothing was done.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -21,14 +21,14 @@ use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 const CONNECTIONS: usize = 100;
-/// Sent one behind the other, without waiting for answers.
+/// Pipelined requests of a connection.
 const ON_EACH: usize = 10;
-/// Answers after which the venue is told to stop.
+/// The number of answers before the venue stops.
 const FIRST_ANSWERS: usize = 50;
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A member's way into the venue.
+/// A member's connection data.
 #[derive(Clone)]
 struct Member {
     address: SocketAddr,
@@ -36,7 +36,7 @@ struct Member {
     secret: Secret,
 }
 
-/// What came back.
+/// A received answer.
 #[derive(Debug)]
 struct Answer {
     order: String,
@@ -46,7 +46,7 @@ struct Answer {
 }
 
 impl Member {
-    /// A request for an order of this name, ready to be sent.
+    /// A prepared request for an order with this client order id.
     fn order(&self, name: &str) -> Vec<u8> {
         let body = json!({
             "instrument": "BTC-USD", "side": "buy", "price": "100", "quantity": "0.01",
@@ -79,7 +79,7 @@ impl Member {
 struct Connection {
     stream: TcpStream,
     left: Vec<u8>,
-    /// An answer has said that none follows: the requests behind it were not looked at.
+    /// An answer closed the connection: later requests were not read.
     is_over: bool,
 }
 
@@ -88,7 +88,7 @@ impl Connection {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// Reads one answer; which order it is for, the sender knows.
+    /// Reads one answer; the sender knows its order.
     fn read(&mut self, order: &str) -> Answer {
         if self.is_over {
             let (order, code) = (order.to_owned(), Some("stopped".to_owned()));
@@ -125,7 +125,7 @@ impl Connection {
 }
 
 impl Answer {
-    /// Whether the order was taken; if not, the refusal says all it should.
+    /// Whether the order was accepted; otherwise checks the error.
     fn is_taken(&self) -> bool {
         match (self.status, self.code.as_deref()) {
             (200 | 201, None) => true,
@@ -135,8 +135,8 @@ impl Answer {
     }
 }
 
-/// A market, and a member with money.
-fn furnish(address: SocketAddr, admin_key: &str) -> Member {
+/// A market, and a funded member.
+fn create_market(address: SocketAddr, admin_key: &str) -> Member {
     let admin = Client::new(&format!("http://{address}"), Credentials::Admin(admin_key.to_owned()));
     let admin = |path: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{path}"), Some(&body)).unwrap()
@@ -164,8 +164,8 @@ fn furnish(address: SocketAddr, admin_key: &str) -> Member {
     }
 }
 
-/// Sends a thousand orders on a hundred connections at once, has `stop` stop the venue when the
-/// first were answered, and returns every answer.
+/// Sends a thousand orders on a hundred connections at once, calls `stop` after the first answers,
+/// and returns every answer.
 fn storm(member: &Member, stop: impl FnOnce()) -> Vec<Answer> {
     let all_connected = Arc::new(Barrier::new(CONNECTIONS));
     let (tell, answered) = channel();
@@ -198,7 +198,7 @@ fn storm(member: &Member, stop: impl FnOnce()) -> Vec<Answer> {
     clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
 }
 
-/// The orders that the venue in this directory knows of, when it is started again.
+/// The orders of the venue in this directory, after a restart.
 fn orders_in(data: &Path) -> BTreeSet<String> {
     let venue = open(data).0;
     let orders = {
@@ -233,10 +233,10 @@ fn check(answers: &[Answer], data: &Path) {
 }
 
 #[test]
-fn a_shutdown_answers_a_thousand_requests_or_says_which_it_leaves() {
+fn a_shutdown_answers_a_thousand_requests_or_lists_the_unfinished() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, admin_key) = open(dir.path());
-    let member = furnish(venue.local_addr(), &admin_key.unwrap());
+    let member = create_market(venue.local_addr(), &admin_key.unwrap());
     let mut closing = None;
     let answers = storm(&member, || closing = Some(venue.close(LONG).unwrap()));
     let closing = closing.unwrap();
@@ -245,11 +245,11 @@ fn a_shutdown_answers_a_thousand_requests_or_says_which_it_leaves() {
 }
 
 #[test]
-fn a_process_that_is_told_to_stop_answers_a_thousand_requests_or_says_which_it_leaves() {
+fn a_stopping_process_answers_a_thousand_requests_or_lists_the_unfinished() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();
-    let member = furnish(address, &process.admin_key());
+    let member = create_market(address, &process.admin_key());
     let answers = storm(&member, || process.signal("TERM"));
     let status = process.wait();
     assert!(status.success(), "{status}:\n{}", process.said.join("\n"));
@@ -258,12 +258,12 @@ fn a_process_that_is_told_to_stop_answers_a_thousand_requests_or_says_which_it_l
 }
 
 #[test]
-fn what_began_before_the_stop_is_waited_for_and_what_comes_after_it_is_refused() {
+fn requests_before_the_stop_are_finished_and_later_ones_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();
-    let member = furnish(address, &process.admin_key());
-    // Its body comes after the stop. That it is asked for shows that the request is under way.
+    let member = create_market(address, &process.admin_key());
+    // Its body is sent after the stop. The `100 Continue` shows that the request is in flight.
     let request = String::from_utf8(member.order("slow")).unwrap();
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
     let mut slow = member.connect();

@@ -1,6 +1,6 @@
-//! A disk that fills up: what is refused, what passes, and when it ends.
+//! A disk that fills up: refused and accepted requests, and recovery.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -17,13 +17,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(120);
 const MIB: u64 = 1 << 20;
-/// More than a simulated disk ever holds.
+/// More than a simulated disk ever has.
 const LARGE: u64 = 1 << 50;
 
-/// A venue with a market, whose operator and whose member both have a key.
+/// A venue with a market, and keys of the operator and a member.
 struct Market {
     admin: String,
     key: (String, String),
@@ -64,7 +64,7 @@ impl Market {
         }
     }
 
-    /// The same market, of a venue that was started again.
+    /// The same market of the restarted venue.
     fn again(&self, venue: &Running) -> Market {
         Market::at(&venue.url(), &self.admin, self.key.clone())
     }
@@ -88,7 +88,7 @@ impl Market {
         self.operator.metrics()
     }
 
-    /// Waits until the venue has seen how much is left.
+    /// Waits until the venue reports this level.
     fn wait_for(&self, level: &str) -> Value {
         let end = Instant::now() + LONG;
         loop {
@@ -101,7 +101,7 @@ impl Market {
         }
     }
 
-    /// What takes risk away, and what operators do.
+    /// Requests that reduce risk, and requests of operators.
     fn everything_else_passes(&self, round: &str) {
         let cancel = self.member.send("DELETE", "/v1/orders?instrument=BTC-USD", None).unwrap();
         assert_eq!(cancel.status, 200, "{}", cancel.body);
@@ -143,7 +143,7 @@ fn config(dir: &Path) -> Config {
     config
 }
 
-/// Leaves so many bytes of the disk free, as if other processes had taken the rest.
+/// Leaves this many bytes of the disk free, as if other processes had used the rest.
 fn leave_free(disk: &SimDisk, bytes: u64) {
     let free = |capacity| {
         disk.set_faults(Faults { capacity_bytes: Some(capacity), ..Faults::default() });
@@ -189,7 +189,7 @@ fn topics_are_refused_first_then_orders_and_each_ends_a_twentieth_above_its_thre
     let batch = market.member.call("POST", "/v1/orders/batch", Some(&row)).unwrap();
     assert_eq!(batch["results"][0]["status"], 200, "{batch}");
     assert_eq!(batch["results"][1]["error"]["code"], "storage_low", "{batch}");
-    // The cancel alone was journaled.
+    // Only the cancel was journaled.
     assert_eq!(venue.engine().released().0, before.0 + 1);
     market.everything_else_passes("reserved");
     let ready = market.operator.send("GET", "/v1/ready", None).unwrap();
@@ -200,7 +200,7 @@ fn topics_are_refused_first_then_orders_and_each_ends_a_twentieth_above_its_thre
     }
 
     leave_free(&disk, 205 * MIB);
-    // It has looked again when it knows of this many free bytes.
+    // The check has run again when it reports this many free bytes.
     let end = Instant::now() + LONG;
     while free_bytes(&market.health()) < 190 * MIB {
         assert!(Instant::now() < end, "{}", market.health());
@@ -215,12 +215,13 @@ fn topics_are_refused_first_then_orders_and_each_ends_a_twentieth_above_its_thre
     venue.close(LONG).unwrap();
 }
 
-/// Journals until the journal has grown by so many bytes, and says whether the engine still runs.
+/// Journals until the journal has grown by this many bytes, and returns whether the engine still
+/// runs.
 fn survives(venue: &Venue, bytes: u64) -> bool {
     let mut producer = venue.engine().producer();
     let before = venue.engine().stats().journal_bytes;
     while venue.engine().stats().journal_bytes < before + bytes {
-        // Each command is awaited, so that it is a group of its own.
+        // Each command is awaited, so that it has its own group.
         let answered = producer.submit(0, &Command::Tick, None).is_ok()
             && producer.reply_timeout(LONG).is_some_and(|reply| reply.outcome().is_ok());
         if !answered {
@@ -231,7 +232,7 @@ fn survives(venue: &Venue, bytes: u64) -> bool {
 }
 
 #[test]
-fn the_engine_goes_on_in_its_reserve_when_others_have_filled_the_disk() {
+fn the_engine_continues_in_its_reserve_when_others_have_filled_the_disk() {
     for (reserve_segments, survived) in [(1, true), (0, false)] {
         let dir = tempfile::tempdir().unwrap();
         let mut config = config(dir.path());
@@ -240,7 +241,7 @@ fn the_engine_goes_on_in_its_reserve_when_others_have_filled_the_disk() {
         let disk = SimDisk::new(1);
         let (venue, opening) = Venue::open(&config, Arc::new(disk.clone())).unwrap();
         leave_free(&disk, 0);
-        // More than is left of the first file, and less than the first and the reserve hold.
+        // More than the rest of the first file, and less than the first and the reserve together.
         assert_eq!(survives(&venue, 6 * MIB), survived, "reserve {reserve_segments}");
         if !survived {
             let end = Instant::now() + LONG;

@@ -1,6 +1,6 @@
-//! The event log as a topic of the venue's queue: consumed by groups, made again, cut back.
+//! The event log as a topic of the venue's queue: consumed by groups, rebuilt, truncated.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -21,7 +21,7 @@ const KILLS: u64 = 5;
 const TOPIC: &str = "/v1/queues/venue.events";
 
 /// A venue with a queue, members that trade, and a group of its events.
-struct House {
+struct TestVenue {
     dir: tempfile::TempDir,
     level: &'static str,
     running: Running,
@@ -30,18 +30,18 @@ struct House {
     orders: u64,
 }
 
-impl House {
-    fn new(level: &'static str) -> House {
+impl TestVenue {
+    fn new(level: &'static str) -> TestVenue {
         let dir = tempfile::tempdir().unwrap();
         configure(dir.path(), "[queue]\nenabled = true\n");
         let running = Running::serve(dir.path(), level);
         let admin = running.admin_key();
-        let mut house = House { dir, level, running, admin, members: Vec::new(), orders: 0 };
-        house.furnish();
-        house
+        let mut venue = TestVenue { dir, level, running, admin, members: Vec::new(), orders: 0 };
+        venue.create_market();
+        venue
     }
 
-    fn furnish(&mut self) {
+    fn create_market(&mut self) {
         let admin = self.operator();
         let post = |what: &str, body| {
             admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).unwrap()
@@ -68,14 +68,14 @@ impl House {
                 });
                 post("deposits", deposit);
             }
-            // Whatever it may do with all topics says nothing of the venue's own.
+            // A right to all topics does not include the venue's own.
             let all = json!([{ "topics": "*", "rights": ["produce", "consume", "admin"] }]);
             let key = json!({ "member": number, "scopes": ["read", "trade"], "queues": all });
             let key = post("keys", key);
             let part = |name: &str| key[name].as_str().unwrap().to_owned();
             self.members.push((part("id"), part("secret")));
         }
-        // Nobody gives up on a message because the venue is killed so often.
+        // No message becomes a dead letter because of the many kills.
         let group = json!({ "name": "g", "attempts_max": 0 });
         admin.call("POST", &format!("{TOPIC}/groups"), Some(&group)).unwrap();
     }
@@ -128,7 +128,7 @@ fn place(client: &Client, account: u32, side: &str, round: u64) -> bool {
     client.call("POST", "/v1/orders/batch", Some(&body)).is_ok()
 }
 
-/// What one who consumes the group has seen and was told to be done with.
+/// The messages that a consumer of the group received and acknowledged.
 #[derive(Default)]
 struct Consumed {
     records: BTreeMap<u64, Vec<u8>>,
@@ -136,7 +136,7 @@ struct Consumed {
 }
 
 impl Consumed {
-    /// Fetches some and acknowledges them; how many, or nothing if the venue has gone away.
+    /// Fetches some and acknowledges them; returns their number, or `None` if the venue is gone.
     fn step(&mut self, client: &Client, max: usize) -> Option<usize> {
         let body = json!({ "consumer": "one", "max": max });
         let fetched = client.call("POST", &format!("{TOPIC}/groups/g/fetch"), Some(&body)).ok()?;
@@ -173,7 +173,7 @@ impl Consumed {
         while self.step(client, 100).unwrap() > 0 {}
     }
 
-    /// Holds it all against what the journal's replay yields.
+    /// Compares all with the journal's replay.
     #[track_caller]
     fn check(&self, replayed: &BTreeMap<u64, Vec<u8>>) {
         assert_eq!(self.records.keys().max(), replayed.keys().max());
@@ -200,11 +200,11 @@ fn decode_base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The events that the journal yields: the event log, made again from it.
-fn replayed(house: &House) -> BTreeMap<u64, Vec<u8>> {
-    house.delete_events();
+/// The events of the journal: the rebuilt event log.
+fn replayed(venue: &TestVenue) -> BTreeMap<u64, Vec<u8>> {
+    venue.delete_events();
     let config =
-        EngineConfig { data_dir: house.data(), segment_bytes: 4 << 20, ..EngineConfig::default() };
+        EngineConfig { data_dir: venue.data(), segment_bytes: 4 << 20, ..EngineConfig::default() };
     let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
     let last = engine.released();
     let mut records = BTreeMap::new();
@@ -218,22 +218,22 @@ fn replayed(house: &House) -> BTreeMap<u64, Vec<u8>> {
 }
 
 #[test]
-fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
-    let mut house = House::new("synced");
-    house.trade(40);
+fn groups_keep_their_positions_after_a_rebuild_of_the_event_log() {
+    let mut venue = TestVenue::new("synced");
+    venue.trade(40);
     let mut consumed = Consumed::default();
     while consumed.done.len() < 100 {
-        consumed.step(&house.operator(), 7).unwrap();
+        consumed.step(&venue.operator(), 7).unwrap();
     }
-    house.running.terminate();
-    // Who has no venue finds the group all the same.
-    let queue = house.data().join("queue");
+    venue.running.terminate();
+    // The group exists for a local command too.
+    let queue = venue.data().join("queue");
     let queue = queue.to_str().unwrap();
     let shown = rialto(&["queue", "--dir", queue, "describe", "venue.events"]);
     let shown = text(&shown.stdout);
     let done = format!("acknowledged below {}", consumed.done.len() + 1);
     assert!(shown.contains("read_only") && shown.contains(&done), "{shown}");
-    let file = house.dir.path().join("rialto.toml");
+    let file = venue.dir.path().join("rialto.toml");
     for refused in [
         &["produce", "venue.events", file.to_str().unwrap()][..],
         &["create", "venue.other"],
@@ -243,25 +243,25 @@ fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
     }
 
-    house.delete_events();
-    house.serve_again();
-    consumed.step(&house.operator(), 20).unwrap();
-    house.trade(10);
-    consumed.rest(&house.operator());
-    house.running.terminate();
-    consumed.check(&replayed(&house));
+    venue.delete_events();
+    venue.serve_again();
+    consumed.step(&venue.operator(), 20).unwrap();
+    venue.trade(10);
+    consumed.rest(&venue.operator());
+    venue.running.terminate();
+    consumed.check(&replayed(&venue));
 }
 
 #[test]
-fn operators_alone_consume_them_and_nobody_changes_them() {
-    let mut house = House::new("buffered");
-    house.trade(1);
+fn only_operators_consume_events_and_none_can_change_them() {
+    let mut venue = TestVenue::new("buffered");
+    venue.trade(1);
     let status = |client: &Client, method: &str, path: &str, body: Value| {
         let body = (!body.is_null()).then_some(body);
         let answer = client.send(method, path, body.as_ref()).unwrap();
         (answer.status, answer.body["error"]["code"].as_str().unwrap_or_default().to_owned())
     };
-    let (operator, member) = (house.operator(), house.member(0));
+    let (operator, member) = (venue.operator(), venue.member(0));
     let forbidden = (403, "forbidden".to_owned());
     assert_eq!(status(&member, "GET", TOPIC, Value::Null), forbidden);
     assert_eq!(status(&member, "GET", &format!("{TOPIC}/messages"), Value::Null), forbidden);
@@ -283,22 +283,22 @@ fn operators_alone_consume_them_and_nobody_changes_them() {
     assert_eq!((&shown["read_only"], &shown["level"]), (&json!(true), &json!("buffered")));
     let read = operator.call("GET", &format!("{TOPIC}/messages?max=1"), None).unwrap();
     assert_eq!(read["messages"][0]["events"][0]["event"], "currency_created", "{read}");
-    let url = house.running.url();
-    let queue = ["queue", "--url", &url, "--admin-key", &house.admin];
+    let url = venue.running.url();
+    let queue = ["queue", "--url", &url, "--admin-key", &venue.admin];
     let shown = rialto(&[&queue[..], &["tail", "venue.events", "--json", "--count", "1"]].concat());
     let shown: Value = serde_json::from_slice(&shown.stdout).expect("a line of JSON");
     assert_eq!(shown["id"], "0:1");
     assert_eq!(shown["content_type"], "application/vnd.rialto.events");
-    house.running.terminate();
+    venue.running.terminate();
 }
 
 #[test]
-fn nothing_is_missing_or_handed_out_again_after_kills() {
+fn nothing_is_missing_or_redelivered_after_kills() {
     for level in ["synced", "buffered"] {
-        let mut house = House::new(level);
+        let mut venue = TestVenue::new(level);
         let mut consumed = Consumed::default();
         for kill in 0..KILLS {
-            let (operator, members) = (house.operator(), [house.member(0), house.member(1)]);
+            let (operator, members) = (venue.operator(), [venue.member(0), venue.member(1)]);
             let is_over = AtomicBool::new(false);
             let enough = consumed.done.len() + 200;
             std::thread::scope(|scope| {
@@ -326,21 +326,21 @@ fn nothing_is_missing_or_handed_out_again_after_kills() {
                 });
                 is_enough.recv_timeout(PATIENCE).expect("messages are consumed");
                 is_over.store(true, Ordering::SeqCst);
-                house.running.kill();
+                venue.running.kill();
             });
             if kill % 2 == 0 {
-                house.delete_events();
+                venue.delete_events();
             }
-            house.serve_again();
-            assert!(!house.running.said.iter().any(|line| line.contains("lost its")), "{level}");
+            venue.serve_again();
+            assert!(!venue.running.said.iter().any(|line| line.contains("lost its")), "{level}");
         }
-        consumed.rest(&house.operator());
-        house.running.terminate();
-        consumed.check(&replayed(&house));
+        consumed.rest(&venue.operator());
+        venue.running.terminate();
+        consumed.check(&replayed(&venue));
     }
 }
 
-/// Copies a directory with everything in it but the queue's.
+/// Copies a directory without the queue's.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -355,31 +355,31 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn groups_go_back_with_a_venue_that_lost_its_tail() {
-    let mut house = House::new("buffered");
-    house.trade(5);
-    house.running.terminate();
-    let copied = house.dir.path().join("copy");
-    copy(&house.data(), &copied);
-    let last = *replayed(&house).keys().max().unwrap();
+    let mut venue = TestVenue::new("buffered");
+    venue.trade(5);
+    venue.running.terminate();
+    let copied = venue.dir.path().join("copy");
+    copy(&venue.data(), &copied);
+    let last = *replayed(&venue).keys().max().unwrap();
 
-    house.serve_again();
-    house.trade(20);
+    venue.serve_again();
+    venue.trade(20);
     let mut consumed = Consumed::default();
-    consumed.rest(&house.operator());
+    consumed.rest(&venue.operator());
     assert!(consumed.done.len() as u64 > last);
-    house.running.terminate();
+    venue.running.terminate();
     for name in ["journal", "events", "snapshots"] {
-        fs::remove_dir_all(house.data().join(name)).unwrap();
+        fs::remove_dir_all(venue.data().join(name)).unwrap();
     }
-    copy(&copied, &house.data());
+    copy(&copied, &venue.data());
 
-    house.serve_again();
-    let told = house.running.line("venue.events lost its unsynced tail");
+    venue.serve_again();
+    let told = venue.running.line("venue.events lost its unsynced tail");
     assert!(told.ends_with(&format!("goes on with message 0:{}", last + 1)), "{told}");
     consumed.done.retain(|seq| *seq <= last);
     consumed.records.retain(|seq, _| *seq <= last);
-    house.trade(30);
-    consumed.rest(&house.operator());
-    house.running.terminate();
-    consumed.check(&replayed(&house));
+    venue.trade(30);
+    consumed.rest(&venue.operator());
+    venue.running.terminate();
+    consumed.check(&replayed(&venue));
 }

@@ -1,10 +1,6 @@
-//! The real binary, killed while withdrawals are asked for and decided: each comes to its end once.
+//! The real binary, killed while withdrawals are requested and decided: each ends exactly once.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -24,17 +20,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 const KILLS: u64 = 10;
-/// Answers that come in one round before the venue is killed, at most.
+/// The most answers of a round before the venue is killed.
 const ANSWERS_MAX: u64 = 12;
 const FUNDS: u64 = 1_000_000;
 
-/// What is wanted of a withdrawal, and what was told of it.
+/// A withdrawal with its intended end and the received states.
 struct Wanted {
     reference: String,
     amount: u64,
-    /// Which way it is to go.
+    /// The intended end.
     end: &'static str,
-    /// The last state that the venue has told.
+    /// The last state in an answer.
     told: Option<String>,
 }
 
@@ -52,7 +48,7 @@ impl People {
         }
     }
 
-    /// Asks for it and decides it: nothing of that is harmed by doing it again.
+    /// Requests and decides it; repeating either is safe.
     fn carry_through(&self, wanted: &mut Wanted, answered: &Sender<()>) -> Result<(), Error> {
         let body = json!({
             "currency": "USD", "amount": wanted.amount.to_string(), "reference": wanted.reference,
@@ -84,8 +80,8 @@ impl Wanted {
     }
 }
 
-/// A currency, a member with money and a key.
-fn furnish(url: &str, admin_key: &str) -> (String, String) {
+/// A currency, a funded member and its key.
+fn create_market(url: &str, admin_key: &str) -> (String, String) {
     let admin = Client::new(url, Credentials::Admin(admin_key.to_owned()));
     let post = |what: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
@@ -103,7 +99,7 @@ fn furnish(url: &str, admin_key: &str) -> (String, String) {
     (part("id"), part("secret"))
 }
 
-/// Waits for so many answers, or until no more come.
+/// Waits for this many answers, or until no more come.
 fn wait_for(answers: u64, answered: &Receiver<()>) {
     for _ in 0..answers {
         match answered.recv_timeout(PATIENCE) {
@@ -148,7 +144,7 @@ fn survive(level: &str) {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), level);
     let admin_key = venue.admin_key();
-    let mut key = furnish(&venue.url(), &admin_key);
+    let mut key = create_market(&venue.url(), &admin_key);
     let mut all: Vec<Wanted> = Vec::new();
     for round in 0..KILLS {
         let people = People::at(&venue.url(), &admin_key, &key);
@@ -177,7 +173,7 @@ fn survive(level: &str) {
 
         venue = Running::serve(dir.path(), level);
         let people = People::at(&venue.url(), &admin_key, &key);
-        // A secret that was made since the start is good at once.
+        // A secret that was made after the start is accepted at once.
         let rotate = format!("/v1/admin/keys/{}/rotate", key.0);
         let renewed = people.operator.call("POST", &rotate, Some(&json!({ "overlap_s": 0 })));
         key.1 = renewed.unwrap()["secret"].as_str().unwrap().to_owned();
@@ -201,7 +197,7 @@ fn survive(level: &str) {
     assert_eq!(open["withdrawals"], json!([]));
     let settled = all.iter().filter(|wanted| wanted.end == "settled");
     let left = FUNDS - settled.map(|wanted| wanted.amount).sum::<u64>();
-    // What the last decision did may be released a moment after it was answered.
+    // The last decision's effect may be released slightly after its answer.
     let deadline = Instant::now() + PATIENCE;
     loop {
         let balances = people.owner.get("/v1/balances").unwrap();

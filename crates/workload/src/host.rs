@@ -59,8 +59,8 @@ fn memory_mib(meminfo: &str) -> Option<u64> {
     Some(kib / 1024)
 }
 
-/// Type, source and options of the mount that a path lies on: the deepest mount point above it,
-/// and of several there the last.
+/// Type, source and options of the mount that a path is on: the deepest mount point above it, and
+/// of several there the last.
 fn mount_of(mountinfo: &str, path: &str) -> Option<String> {
     let mounts = mountinfo.lines().filter_map(|line| {
         // "36 35 98:0 /root /mount/point options tags... - type source super-options"
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_yet_lies_where_its_parent_does() {
+    fn a_missing_directory_is_on_the_disk_of_its_parent() {
         let parent = existing(Path::new("."));
         assert_eq!(existing(Path::new("./not/there/yet")), parent);
     }

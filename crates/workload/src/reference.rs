@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_an_immediate_order_is_gone() {
+    fn the_remainder_of_an_immediate_order_is_cancelled() {
         let mut book = ReferenceBook::default();
         let immediate = Operation::Place {
             id: OrderId(2),

@@ -47,7 +47,7 @@ fn core_agrees_on(workload: &Workload) {
 }
 
 #[test]
-fn a_core_comes_to_the_totals_of_the_workload() {
+fn a_core_reaches_the_totals_of_the_workload() {
     core_agrees_on(&exchange_core_mix(1, 100, 5_000));
     core_agrees_on(&obw::generate(1, 100, 5_000).workload());
 }

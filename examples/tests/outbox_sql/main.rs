@@ -1,6 +1,6 @@
-//! The outbox and the inbox in a SQL database: a message and the rows of its sender, a mark and the
-//! rows of its receiver, are there together or not at all.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! An outbox and an inbox in a SQL database: a message and the rows of its sender are atomic, and
+//! so are a mark and the rows of its receiver.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../../../crates/flow/tests/outbox_model/model.rs"]
 mod model;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Sql, failed};
 
-/// How many orders are placed.
+/// The number of orders.
 const ORDERS: u64 = 4;
 
 const SHOP: &str = "CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY);";
@@ -25,7 +25,7 @@ const BANK: &str = "
     INSERT INTO account SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM account);
 ";
 
-/// The owner's own transaction: an order, and the message that it is to be paid.
+/// The sender's transaction: an order, and the message for its payment.
 fn place_order(shop: &Sql, id: u64) -> Result<(), StoreError> {
     shop.transaction(|transaction| {
         shop.live()?;
@@ -35,7 +35,7 @@ fn place_order(shop: &Sql, id: u64) -> Result<(), StoreError> {
     })
 }
 
-/// The receiver's own transaction: the mark, and what the message does.
+/// The receiver's transaction: the mark, and the message's effect.
 struct ToBank(Arc<Sql>);
 
 impl Forwarder for ToBank {
@@ -54,7 +54,7 @@ impl Forwarder for ToBank {
     }
 }
 
-/// Both databases and their processes, of which each may be killed at a statement.
+/// Both databases and their processes, each of which may be killed at a statement.
 fn live(dir: &Path, clock: &ManualClock, kill: [u64; 2]) -> (Arc<Sql>, Arc<Sql>) {
     let shop = Arc::new(Sql::open(&dir.join("shop.db"), SHOP, kill[0]));
     let bank = Arc::new(Sql::open(&dir.join("bank.db"), BANK, kill[1]));
@@ -95,7 +95,7 @@ fn a_kill_at_any_statement_loses_and_doubles_nothing() {
             kill[victim] = nth;
             let (shop, bank) = live(dir.path(), &clock, kill);
             killed = if victim == 0 { shop.was_killed() } else { bank.was_killed() };
-            // An order stands if and only if its message does, or has done what it is for.
+            // An order exists if and only if its message does, or has had its effect.
             let orders = shop.count("SELECT count(*) FROM orders");
             let waiting = shop.count("SELECT count(*) FROM outbox");
             let paid = bank.count("SELECT paid FROM account");

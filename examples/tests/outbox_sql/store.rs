@@ -1,4 +1,4 @@
-//! An outbox and an inbox in a SQL database, beside tables of the database's owner.
+//! An outbox and an inbox in a SQL database, next to the owner's tables.
 
 use rialto_flow::Timestamp;
 use rialto_flow::outbox::{InboxStore, OutboxStore};
@@ -27,8 +27,8 @@ const SCHEMA: &str = "
     );
 ";
 
-/// Those that may be claimed: due, held by nobody, and first of their ordering key. One whose claim has
-/// lapsed keeps its place at the head of the key.
+/// Claimable messages: due, not claimed, and first of their ordering key. One with an expired claim
+/// stays at the head of its key.
 const CLAIMABLE: &str = "
     dead IS NULL AND max(due, ifnull(claimed_until, 0)) <= ?1 AND
     (ordering_key IS NULL OR claimed_until IS NOT NULL OR NOT EXISTS (
@@ -38,7 +38,7 @@ const CLAIMABLE: &str = "
             AND (other.number < outbox.number OR other.claimed_until IS NOT NULL)))
 ";
 
-/// A connection that can be killed: from some statement on, nothing is done any more.
+/// A connection that can be killed: from some statement on, nothing is executed.
 pub(crate) struct Sql {
     connection: Mutex<Connection>,
     statements: AtomicU64,
@@ -50,8 +50,8 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> StoreError {
 }
 
 impl Sql {
-    /// Opens a database with the tables of the outbox, the inbox, and its owner. It does so many
-    /// statements and then no more.
+    /// Opens a database with the tables of the outbox, the inbox and the owner. It executes this
+    /// many statements and no more.
     pub(crate) fn open(path: &Path, tables: &str, statements_max: u64) -> Self {
         let connection = Connection::open(path).unwrap();
         connection.execute_batch(SCHEMA).unwrap();
@@ -63,8 +63,8 @@ impl Sql {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be asked before every statement. An error ends the transaction, as would the death of the
-    /// process.
+    /// Called before every statement. An error ends the transaction, as the death of the process
+    /// would.
     pub(crate) fn live(&self) -> Result<(), StoreError> {
         let done = self.statements.fetch_add(1, Ordering::Relaxed);
         if done < self.statements_max { Ok(()) } else { Err(failed("killed")) }
@@ -74,7 +74,7 @@ impl Sql {
         self.statements.load(Ordering::Relaxed) > self.statements_max
     }
 
-    /// Does something in one transaction.
+    /// Runs a transaction.
     pub(crate) fn transaction<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
@@ -89,7 +89,7 @@ impl Sql {
         Ok(done)
     }
 
-    /// Stores messages in a transaction of the owner's.
+    /// Stores messages in the owner's transaction.
     pub(crate) fn send_in(
         &self,
         transaction: &Transaction<'_>,
@@ -104,7 +104,7 @@ impl Sql {
         Ok(())
     }
 
-    /// Marks a message as dealt with in a transaction of the owner's.
+    /// Marks a message as handled in the owner's transaction.
     pub(crate) fn mark_in(
         &self,
         transaction: &Transaction<'_>,
@@ -197,7 +197,7 @@ impl OutboxStore for Sql {
     }
 
     fn commit_messages(&self) -> Result<(), StoreError> {
-        // Every statement of `settle` is a transaction of its own.
+        // Every statement of `settle` is its own transaction.
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl InboxStore for Sql {
             for mark in &marks {
                 accepted = self.mark_in(transaction, mark)?;
                 if accepted == Accepted::Duplicate {
-                    // An error takes back the marks before this one.
+                    // An error rolls back the earlier marks.
                     return Err(failed("a duplicate"));
                 }
             }

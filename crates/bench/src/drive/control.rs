@@ -1,4 +1,4 @@
-//! What a schedule comes to on this machine with next to nothing between its two ends.
+//! A control: the same schedule on this machine with almost nothing between sender and receiver.
 
 use super::disk_sync::OverwrittenFile;
 use crate::error::{BenchError, broken, verify};
@@ -7,7 +7,7 @@ use crate::report::{Case, Row, Unit};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// A message of the control: its position, and as many bytes as the message it stands for.
+/// A message of the control: its position, and as many bytes as the real message.
 type Carried = (u64, Vec<u8>);
 
 /// The schedule of a measurement.
@@ -15,15 +15,14 @@ type Carried = (u64, Vec<u8>);
 pub(crate) struct Schedule {
     pub(crate) per_second: u64,
     pub(crate) count: u64,
-    /// Arrivals that are not counted.
+    /// Arrivals before the measurement.
     pub(crate) warm_up: u64,
-    /// Bytes of an arrival.
+    /// The bytes of an arrival.
     pub(crate) bytes: usize,
 }
 
-/// From the schedule through a channel to another thread, and with a directory through a thread
-/// in between that writes everything that has come to a file there, synchronously. Every thread
-/// sleeps whenever it has nothing to do.
+/// Sends the schedule through a channel to another thread. With a directory, a thread in between
+/// writes the messages synchronously to a file there. Every idle thread sleeps.
 pub(crate) fn control(
     case: &str,
     schedule: Schedule,
@@ -71,7 +70,7 @@ fn send(
     exact_sleeps().map_err(broken(case, "have exact sleeps"))?;
     while let Some(due) = pace.due() {
         for position in due {
-            // The receiver counts; a send that fails is missing there.
+            // The receiver counts, so that a failed send is noticed.
             let _ = sender.send((position, vec![0; bytes]));
         }
     }
@@ -94,7 +93,7 @@ fn write(
     Ok(())
 }
 
-/// How much worse than the control's a p99 may be.
+/// The largest p99, as a multiple of the control's.
 const P99_OVER_CONTROL: f64 = 1.5;
 
 const CONTROL: &str = "The same schedule in turn with the row, with nothing but a channel between \
@@ -105,7 +104,7 @@ const CONTROL_WRITER: &str = "The same schedule in turn with the row, with nothi
 const OVER: &str = "Of runs right after each other. What the machine does to both of them is no \
     property of either.";
 
-/// The rows of a control, and over it the p99 of what ran in turn with it.
+/// The rows of a control, and the p99 of the run beside it as a multiple.
 pub(crate) fn control_rows(
     case: &Case,
     level: &str,

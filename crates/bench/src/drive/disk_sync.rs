@@ -1,4 +1,4 @@
-//! "One disk sync": what the latency of a durable acknowledgement is measured in.
+//! "One disk sync": the unit for latencies of durable acknowledgements.
 
 use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies};
@@ -6,11 +6,12 @@ use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, File, IoMode, RealDisk}
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes that go round in a file of this many groups, as the journal goes through its segment.
+/// The length of the file in groups; writes cycle through it, as the journal cycles through its
+/// segment.
 const GROUPS: u64 = 256;
 
-/// A file whose space was written before, and which is written again in the way in which the journal
-/// writes. It is removed when it is dropped.
+/// A preallocated file that is overwritten as the journal overwrites its segments. Dropping it
+/// removes it.
 pub(crate) struct OverwrittenFile {
     path: PathBuf,
     file: Box<dyn File>,
@@ -19,7 +20,7 @@ pub(crate) struct OverwrittenFile {
 }
 
 impl OverwrittenFile {
-    /// Makes a file for writes of at most so many bytes.
+    /// Creates a file for writes of at most this many bytes.
     pub(crate) fn create(
         case: &str,
         directory: &Path,
@@ -38,7 +39,7 @@ impl OverwrittenFile {
         Ok(OverwrittenFile { path, file, group, next: AtomicU64::new(0) })
     }
 
-    /// Writes so many bytes synchronously, or as many as a write has at most.
+    /// Writes this many bytes synchronously, at most the file's bound.
     pub(crate) fn write(&self, case: &str, bytes: usize) -> Result<(), BenchError> {
         let failed = || broken(case, "measure a synchronous write");
         let write = self.next.fetch_add(1, Ordering::Relaxed);
@@ -54,12 +55,12 @@ impl OverwrittenFile {
 
 impl Drop for OverwrittenFile {
     fn drop(&mut self) {
-        // It goes with the directory of its arm at the latest.
+        // It is removed with the directory of its arm at the latest.
         let _ = RealDisk::new().remove(&self.path);
     }
 }
 
-/// Times synchronous writes of `bytes` each, one after the other.
+/// Times consecutive synchronous writes of `bytes` each.
 pub(crate) fn disk_sync(
     case: &str,
     directory: &Path,

@@ -1,4 +1,5 @@
-//! Everything as fast as the engine takes it, from one thread that also takes the replies.
+//! Submits commands as fast as the engine accepts them, from one thread that also takes the
+//! replies.
 
 use crate::error::{BenchError, broken};
 use crate::measure::Clock;
@@ -6,33 +7,33 @@ use rialto_engine::{Producer, Submission, SubmitError};
 use rialto_model::Seq;
 use std::time::Duration;
 
-/// How many commands are handed over at once.
+/// The number of commands of one submission.
 const CHUNK: usize = 256;
-/// An engine that answers nothing for so long hangs.
+/// The timeout of an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The engine gave no answer in time.
+/// The engine did not answer in time.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer in {} s", ANSWER_TIMEOUT.as_secs())]
 pub(super) struct TimedOut;
 
-/// An order that the workload knows to be good was refused.
+/// A valid order of the workload was rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("the venue rejects it: {}", .0.sentence())]
 pub(crate) struct Rejected(pub(crate) rialto_model::RejectReason);
 
-/// What came of feeding commands to an engine.
+/// The results of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fed {
-    /// Commands that were answered, all of which took effect.
+    /// The answered commands, all of which took effect.
     pub(crate) answered: u64,
-    /// From the first submission to the last answer.
+    /// The time from the first submission to the last answer.
     pub(crate) elapsed_ns: u64,
-    /// The last command's place in the journal.
+    /// The last command's sequence.
     pub(crate) last: Seq,
 }
 
-/// Submits all commands and takes all replies. One that is refused is an error.
+/// Submits all commands and takes all replies. A reject is an error.
 pub(crate) fn feed(
     case: &str,
     producer: &mut Producer,
@@ -69,7 +70,7 @@ pub(crate) fn feed(
     Ok(Fed { answered: answered as u64, elapsed_ns: clock.now_ns().max(1), last })
 }
 
-/// The sequence of a command; an error if it did not take effect.
+/// The sequence of a command; an error if it was rejected.
 pub(super) fn check(case: &str, reply: &rialto_engine::Reply) -> Result<Seq, BenchError> {
     let answer = reply.answer.map_err(broken(case, "learn the outcome of a command"))?;
     if let rialto_model::Outcome::Rejected { reason } = answer.outcome {

@@ -1,4 +1,4 @@
-//! Drives a venue's engine the way the suites measure it, and looks at what it left behind.
+//! Runs a venue's engine for the suites, and reads back its results.
 
 mod control;
 mod disk_sync;

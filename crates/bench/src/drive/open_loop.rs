@@ -1,4 +1,4 @@
-//! Commands at fixed times, whatever the engine does; latency counts from the scheduled time.
+//! Commands at scheduled times, independent of the engine; latency counts from the scheduled time.
 
 use super::feed::check;
 use crate::error::{BenchError, broken};
@@ -8,25 +8,25 @@ use rialto_model::Seq;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the sender sleeps when the engine takes nothing.
+/// How long the sender sleeps when the engine is busy.
 const NAP: Duration = Duration::from_micros(50);
-/// An engine that answers nothing for so long hangs.
+/// The timeout of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came of an open loop.
+/// The results of an open loop.
 pub(crate) struct OpenLoop {
-    /// From the scheduled arrival of each command to its acknowledgement in the client's hands.
+    /// The times from the scheduled arrival of each command to its acknowledgement at the client.
     pub(crate) latencies: Latencies,
-    /// Commands a second, first arrival to last acknowledgement.
+    /// Commands per second, first arrival to last acknowledgement.
     pub(crate) rate: f64,
-    /// How far the client fell behind its schedule at worst.
+    /// The largest delay of the sender behind its schedule.
     pub(crate) late_ns_max: u64,
-    /// The last command's place in the journal.
+    /// The last command's sequence.
     pub(crate) last: Seq,
 }
 
-/// Submits commands at a fixed rate from one thread while another takes the replies; both sleep
-/// whenever they have nothing to do. The first `warm_up` commands are not counted.
+/// Submits commands at a fixed rate from one thread while another takes the replies; idle threads
+/// sleep. The first `warm_up` commands are not counted.
 pub(crate) fn open_loop(
     case: &str,
     producer: Producer,
@@ -61,7 +61,7 @@ fn submit(
         while !due.is_empty() {
             match submitter.submit_batch(due) {
                 Ok(taken) => due = &due[taken..],
-                // The schedule goes on, and the waiting counts.
+                // The schedule continues, and the wait counts.
                 Err(SubmitError::Busy) => std::thread::sleep(NAP),
                 Err(error) => return Err(broken(case, "submit a command")(error)),
             }

@@ -1,4 +1,4 @@
-//! What an engine has done: its events, and the state that its journal leads to.
+//! The results of an engine: its events, and the state that its journal yields.
 
 use crate::error::{BenchError, broken};
 use rialto_core::{Core, EventSink};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const EVENTS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Counts trades, and rejects beside them.
+/// Counts trades and rejects.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventTally {
     pub(crate) tally: Tally,
@@ -30,7 +30,7 @@ impl EventSink for EventTally {
     }
 }
 
-/// What rests in a core's book.
+/// The resting orders of a core.
 pub(crate) fn standing(core: &Core) -> Standing {
     let Some(book) = core.book(INSTRUMENT) else {
         return Standing { resting_bids: 0, resting_asks: 0, best_bid: None, best_ask: None };
@@ -43,15 +43,15 @@ pub(crate) fn standing(core: &Core) -> Standing {
     }
 }
 
-/// The events did not come.
+/// The events did not arrive in time.
 #[derive(Debug, thiserror::Error)]
 #[error("no events of sequence {seq} in {} s", EVENTS_TIMEOUT.as_secs())]
 struct NoEvents {
     seq: Seq,
 }
 
-/// Reads every event that the engine released through `last`, lets it go, and replays its journal
-/// from what is on disk: trades as they were told, orders as they were kept.
+/// Reads every released event through `last`, drops the engine, and replays its journal from the
+/// disk: trades are counted from events, orders from the state.
 pub(crate) fn read_back(case: &str, engine: Engine, last: Seq) -> Result<Totals, BenchError> {
     let mut tally = EventTally::default();
     let mut reader = engine.events(Seq(1));

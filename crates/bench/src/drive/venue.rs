@@ -1,4 +1,4 @@
-//! An engine in a directory of its own, with accounts opened and funded.
+//! An engine in its own directory, with funded accounts.
 
 use super::feed::feed;
 use crate::error::{BenchError, broken, verify};
@@ -10,25 +10,25 @@ use rialto_workload::{Workload, opening};
 use std::path::Path;
 use std::sync::Arc;
 
-/// As many orders as the largest workload leaves open, and some.
+/// More orders than the largest workload leaves open.
 const ORDERS_MAX: u32 = 8_000_000;
 
-/// The settings that arms differ in; everything else is as the engine has it by itself.
+/// The settings in which arms differ; all others are the engine's defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VenueSettings {
     pub(crate) level: Level,
-    /// The most that is written at once.
+    /// The most bytes of one write.
     pub(crate) group_bytes_max: usize,
-    /// How many commands the producer has in flight at most.
+    /// The most commands in flight.
     pub(crate) in_flight_max: usize,
-    /// Commands between two snapshots.
+    /// The number of commands between two snapshots.
     pub(crate) snapshot_every: u64,
-    /// The length of the files of journal and event log.
+    /// The length of a segment of journal and event log.
     pub(crate) segment_bytes: u64,
 }
 
 impl VenueSettings {
-    /// The engine's own settings at a level, with many commands in flight.
+    /// The default settings at a level, with many commands in flight.
     pub(crate) fn at(context: &Context<'_>, level: Level) -> VenueSettings {
         let config = EngineConfig::default();
         VenueSettings {
@@ -81,7 +81,7 @@ impl Venue {
     }
 }
 
-/// Commands as an engine takes them, each with its position as its token.
+/// The submissions of commands, each with its position as its token.
 pub(crate) fn submissions(commands: Vec<Command>) -> Vec<Submission> {
     let submission = |(token, command)| Submission { token, command, level: None };
     (0..).zip(commands).map(submission).collect()

@@ -1,11 +1,11 @@
-//! Arms that take turns, so that what disturbs the machine disturbs all of them.
+//! Arms that take turns, so that disturbances of the machine affect all of them.
 
 use super::spread::Spread;
 
-/// What each arm came to in each round.
+/// The values of each arm in each round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideBySide {
-    /// One list an arm, one value a round.
+    /// One list per arm, one value per round.
     values: Vec<Vec<f64>>,
 }
 
@@ -16,15 +16,15 @@ impl SideBySide {
         Spread::of(self.values.get(arm)?)
     }
 
-    /// The values of one arm over those of another, round by round. Both of a pair ran right after
-    /// each other, so this is steadier than the ratio of their medians.
+    /// The ratio of two arms' values, round by round. Both values of a pair were measured right
+    /// after each other, so that this is steadier than the ratio of their medians.
     #[must_use]
     pub fn ratio(&self, arm: usize, over: usize) -> Option<Spread> {
         let pairs = self.values.get(arm)?.iter().zip(self.values.get(over)?);
         Spread::of(&pairs.map(|(value, over)| value / over).collect::<Vec<_>>())
     }
 
-    /// The values of one arm less those of another, round by round.
+    /// The difference of two arms' values, round by round.
     #[must_use]
     pub fn difference(&self, arm: usize, less: usize) -> Option<Spread> {
         let pairs = self.values.get(arm)?.iter().zip(self.values.get(less)?);
@@ -32,8 +32,8 @@ impl SideBySide {
     }
 }
 
-/// Runs every arm once a round. Every other round goes backwards, so that no arm always has the
-/// warmer or the fuller machine. Ends at the first error.
+/// Runs every arm once per round. Every other round is in reverse order, so that no arm always runs
+/// on a warmer or fuller machine. Ends at the first error.
 pub fn side_by_side<E>(
     arms: usize,
     rounds: usize,
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_ratio_is_taken_within_each_round() {
-        // The machine gets ten times slower in the second round; the ratio does not notice.
+        // The machine gets ten times slower in the second round; the ratio does not change.
         let mut calls = 0;
         let done: Result<_, ()> = side_by_side(2, 3, |arm| {
             let speed = if (2..4).contains(&calls) { 10.0 } else { 100.0 };

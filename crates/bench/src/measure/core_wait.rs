@@ -1,12 +1,12 @@
-//! How long a measurement had to wait for a processor: the difference between a slow program and a
-//! busy machine.
+//! The time that a measurement waited for a processor, to distinguish a slow program from a busy
+//! machine.
 
 use super::clock::Clock;
 use std::fs;
 
-/// Time that the calling thread spends ready to run while others hold the processors.
+/// The time that the calling thread is ready to run while other threads use the processors.
 ///
-/// It does not see the time that a hypervisor takes away.
+/// It does not include time that a hypervisor takes.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreWait {
     clock: Clock,
@@ -20,8 +20,8 @@ impl CoreWait {
         CoreWait { clock: Clock::start(), waited_ns: waited_ns() }
     }
 
-    /// The share of the time since the start that was spent waiting, from 0 to 1. `None` where the
-    /// system does not count it. Must be asked by the thread that started.
+    /// The share of waiting in the time since the start, from 0 to 1. `None` on systems that do not
+    /// count it. Must be called on the thread that started.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let elapsed_ns = self.clock.now_ns().max(1);
@@ -30,7 +30,7 @@ impl CoreWait {
     }
 }
 
-/// The second number that Linux keeps of each thread: nanoseconds on a run queue.
+/// The second number of Linux's statistics per thread: nanoseconds on a run queue.
 fn waited_ns() -> Option<u64> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn two_threads_that_want_one_processor_wait_for_each_other() {
-        // More busy threads than processors, until one of them was seen waiting.
+        // More busy threads than processors, until one has waited.
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let seen = std::sync::atomic::AtomicBool::new(false);
         let clock = Clock::start();

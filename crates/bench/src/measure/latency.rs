@@ -1,10 +1,10 @@
-//! Latencies as percentiles; an average hides what hurts.
+//! Latencies as percentiles; an average hides outliers.
 
 use hdrhistogram::Histogram;
 
-/// Latencies above this are counted as this.
+/// The largest latency; longer ones count as this.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
-/// Three digits: a percentile is off by at most one in a thousand.
+/// Three digits: the error of a percentile is at most a thousandth.
 const DIGITS: u8 = 3;
 
 /// A histogram of latencies in nanoseconds.
@@ -16,20 +16,20 @@ pub struct Latencies {
 /// The percentiles that the suites report, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentiles {
-    /// Half of all latencies are at most this.
+    /// The median.
     pub p50: u64,
-    /// 90 % are.
+    /// 90 % of the latencies are at most this.
     pub p90: u64,
-    /// 99 % are.
+    /// 99 % are at most this.
     pub p99: u64,
-    /// 99.9 % are.
+    /// 99.9 % are at most this.
     pub p99_9: u64,
-    /// All are.
+    /// The longest latency.
     pub max: u64,
 }
 
 impl Percentiles {
-    /// The percentiles of a histogram in nanoseconds; all zero if nothing was counted.
+    /// The percentiles of a histogram in nanoseconds; all zero without values.
     #[must_use]
     pub fn of(histogram: &Histogram<u64>) -> Percentiles {
         Percentiles {
@@ -41,7 +41,7 @@ impl Percentiles {
         }
     }
 
-    /// The percentiles with the names that rows call them by.
+    /// The percentiles with their names in rows.
     #[must_use]
     pub fn named(&self) -> [(&'static str, u64); 5] {
         [
@@ -55,7 +55,7 @@ impl Percentiles {
 }
 
 impl Latencies {
-    /// No latencies yet.
+    /// An empty histogram.
     #[must_use]
     pub fn new() -> Latencies {
         let histogram = Histogram::new_with_bounds(1, LATENCY_NS_MAX, DIGITS)
@@ -63,39 +63,39 @@ impl Latencies {
         Latencies { histogram }
     }
 
-    /// Counts one latency.
+    /// Adds a latency.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
         self.histogram.saturating_record(latency_ns);
     }
 
-    /// Counts all latencies of another histogram too.
+    /// Adds all latencies of another histogram.
     pub fn merge(&mut self, other: &Latencies) {
         self.histogram
             .add(&other.histogram)
             .expect("both histograms have the same bounds, so every value fits");
     }
 
-    /// How many were counted.
+    /// The number of latencies.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The average, for comparison with reports that have nothing else.
+    /// The average, for comparison with reports that only have averages.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.histogram.mean()
     }
 
-    /// The percentiles that are reported; all zero if nothing was counted.
+    /// The percentiles; all zero without values.
     #[must_use]
     pub fn percentiles(&self) -> Percentiles {
         Percentiles::of(&self.histogram)
     }
 
-    /// The curve of latency over quantile, for a plot: at most 10 points for each further nine, and
-    /// none where fewer than one latency would lie beyond.
+    /// The curve of latency over quantile for a plot: at most 10 points for each further nine, and
+    /// none beyond which there would be less than one latency.
     #[must_use]
     pub fn curve(&self) -> Vec<(f64, f64)> {
         let count = self.count() as f64;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_range_counts_as_its_end() {
+    fn latencies_beyond_the_range_count_as_its_end() {
         assert!(is_about(counted([u64::MAX]).percentiles().max, LATENCY_NS_MAX));
     }
 }

@@ -1,5 +1,5 @@
-//! How the suites measure: a clock that knows its own cost, open-loop arrivals, latency
-//! percentiles, the spread of repeats, and arms that take turns.
+//! Measuring instruments: a clock with a known cost, open-loop arrivals, latency percentiles, the
+//! spread of repeats, and arms that take turns.
 
 mod arms;
 mod clock;

@@ -1,19 +1,20 @@
-//! Open-loop arrivals: work comes when it comes, whether or not the system is ready for it.
+//! Open-loop arrivals: work arrives on schedule, even if the system is not ready.
 //!
-//! Latency counts from the scheduled arrival. A closed loop, which waits for each answer before it
-//! sends again, would leave out the waiting of all that should have arrived during a stall.
+//! Latency counts from the scheduled arrival. A closed loop waits for each answer before it sends
+//! again, and so omits the waits of all arrivals during a stall.
 
 use super::clock::Clock;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The end of a wait is spent looking at the clock: an exact sleep still ends late by about this.
+/// The rest of a wait is spent polling the clock, because even an exact sleep ends late by about
+/// this.
 const WAKE_NS: u64 = 15_000;
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// Has the sleeps of the calling thread end as soon as the system's timer can end them; by itself it
-/// adds 50 us. A thread keeps this for good, so give it to threads that are made for a measurement.
+/// Makes sleeps of the calling thread end exactly; the system's default slack is 50 us. It cannot
+/// be undone, so that it is only for threads of a measurement.
 pub fn exact_sleeps() -> std::io::Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).map_err(Into::into)
 }
@@ -30,7 +31,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// `count` arrivals at `per_second`, the first of them now.
+    /// A pace of `count` arrivals at `per_second`, the first of them now.
     ///
     /// # Panics
     /// If the rate is zero.
@@ -40,19 +41,18 @@ impl Pace {
         Pace { clock, start_ns: clock.now_ns(), per_second, count, next: 0, late_ns_max: 0 }
     }
 
-    /// When an arrival is scheduled, on the clock that the pace was made with.
+    /// The scheduled time of an arrival, on the clock of the pace.
     #[must_use]
     pub fn scheduled_ns(&self, arrival: u64) -> u64 {
         let after = u128::from(arrival) * NS_PER_S / u128::from(self.per_second);
         self.start_ns + after as u64
     }
 
-    /// Sleeps until an arrival is due and returns all that are due and were not returned before;
-    /// `None` when there are no more. More than one means that the caller came late. A thread that
-    /// waits here has [`exact_sleeps`].
+    /// Sleeps until an arrival is due and returns all new due arrivals; `None` at the end. More
+    /// than one means that the caller is late. The thread needs [`exact_sleeps`].
     ///
-    /// It sleeps for a part of every wait, however short. A thread that never sleeps, or that gives
-    /// its processor away instead, waits for whole time slices where there is other work.
+    /// It sleeps in every wait, however short. A thread that never sleeps, or only yields, waits
+    /// for whole time slices when there is other work.
     pub fn due(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
@@ -73,8 +73,8 @@ impl Pace {
         Some(self.take_due(now))
     }
 
-    /// All that are due by now and were not returned before, without waiting; `None` when there
-    /// are none. For callers that have other things to do in between.
+    /// All new due arrivals, without waiting; `None` if there are none. For callers with other work
+    /// in between.
     pub fn due_now(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
@@ -91,14 +91,14 @@ impl Pace {
     fn take_due(&mut self, now: u64) -> Range<u64> {
         let first = self.next;
         let elapsed = u128::from(now - self.start_ns);
-        // Arrival n is due once n / rate has passed; rounding may leave one for the next call.
+        // Arrival n is due after n / rate; rounding may leave one for the next call.
         let due = (elapsed * u128::from(self.per_second) / NS_PER_S) as u64 + 1;
         self.next = due.clamp(first + 1, self.count);
         first..self.next
     }
 
-    /// The furthest that the caller fell behind the schedule. Latencies contain it; a large one
-    /// says that the sender, not the system, may have been the limit.
+    /// The largest delay of the caller behind the schedule. Latencies contain it; a large one means
+    /// that the sender may have been the limit instead of the system.
     #[must_use]
     pub fn late_ns_max(&self) -> u64 {
         self.late_ns_max
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_arrival_comes_once_in_order_and_never_early() {
+    fn every_arrival_occurs_once_in_order_and_never_early() {
         let clock = Clock::start();
         let mut pace = Pace::new(clock, 1_000_000, 5_000);
         let mut expected = 0;

@@ -1,9 +1,8 @@
-//! What a thread spent on processors, whoever else wanted them.
+//! The processor time of a thread, independent of other load.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds that the calling thread has been running, on whichever processor. Only differences
-/// mean anything.
+/// Nanoseconds for which the calling thread has run. Only differences are meaningful.
 #[must_use]
 pub fn processor_time_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);

@@ -1,11 +1,11 @@
-//! What repeats of a measurement came to.
+//! The spread of repeated measurements.
 
-/// Median, lowest and highest of some repeats.
+/// Median, lowest and highest of several values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// How many repeats.
+    /// The number of values.
     pub runs: usize,
-    /// The one in the middle; of an even number, the mean of the two.
+    /// The median; of an even number, the mean of the middle two.
     pub median: f64,
     /// The lowest.
     pub min: f64,
@@ -14,7 +14,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of some values; `None` of no values.
+    /// The spread of values; `None` without values.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Spread> {
         let mut sorted = values.to_vec();

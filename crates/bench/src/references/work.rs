@@ -1,41 +1,41 @@
-//! What figures of other systems are of.
+//! The kinds of work of figures.
 
 use serde::Deserialize;
 
-/// The work that a figure was measured at.
+/// The work that a figure measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
     /// A book alone on the OBW1 stream of seed 1 at this depth, a million operations.
     Obw {
-        /// Orders that rest.
+        /// The number of resting orders.
         depth: u64,
     },
-    /// A book alone on the flow of exchange-core's own generator, 1,000 orders resting.
+    /// A book alone on the flow of exchange-core's generator, with 1,000 resting orders.
     MixBook,
-    /// A core with ledger, risk and events on an OBW1 stream, which nobody published a figure of.
+    /// A core with ledger, risk and events on an OBW1 stream; there are no published figures.
     ObwCore,
-    /// The same on the flow of exchange-core's own generator.
+    /// The same on the flow of exchange-core's generator.
     MixCore,
-    /// A whole engine on that flow: risk, matching, results; no journal.
+    /// An engine on that flow: risk, matching, results; no journal.
     MixPipeline,
-    /// An engine that keeps what it does, on the orders of perpetual-exchange's report.
+    /// A durable engine on the orders of perpetual-exchange's report.
     RandomPrices,
-    /// A book alone on those orders, which nobody published a figure of.
+    /// A book alone on those orders; there are no published figures.
     RandomPricesBook,
     /// HTTP order entry with keep-alive on 64 connections, and durable acknowledgements.
     HttpOrders,
-    /// A bare HTTP route that parses an order and does nothing with it.
+    /// A bare HTTP route that only parses an order.
     HttpBareRoute,
-    /// Recovery: applying a recorded log at start.
+    /// Recovery: applying a log at the start.
     Replay,
-    /// A call of a command bus.
+    /// A call over a command bus.
     Bus(BusWork),
-    /// A message made into bytes, or read from them.
+    /// Encoding or decoding a message.
     Codec(CodecWork),
-    /// Making ids.
+    /// Generating ids.
     Id(IdWork),
-    /// Starting, ending and stopping.
+    /// Start, end and shutdown.
     Lifecycle(LifecycleWork),
     /// Flows of steps.
     Flow(FlowWork),
@@ -43,79 +43,79 @@ pub enum Work {
     Queue(QueueWork),
 }
 
-/// A call of a command bus.
+/// A call over a command bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BusWork {
-    /// One command, to a handler whose type is known where it is sent.
+    /// One command to a statically known handler.
     SendStatic,
-    /// One command, to a handler that is looked up.
+    /// One command to a dynamically found handler.
     SendDynamic,
-    /// One command through five behaviours, handler and behaviours known where it is sent.
+    /// One command through five behaviours, handler and behaviours statically known.
     SendStaticThroughFive,
-    /// One command through five behaviours, to a handler that is looked up.
+    /// One command through five behaviours to a dynamically found handler.
     SendDynamicThroughFive,
-    /// One query, to a handler whose type is known where it is asked.
+    /// One query to a statically known handler.
     Query,
     /// One event, to one handler.
     Publish,
-    /// A hundred commands one after the other.
+    /// A hundred commands in sequence.
     SendHundred,
-    /// A hundred events one after the other.
+    /// A hundred events in sequence.
     PublishHundred,
-    /// A thousand commands at once.
+    /// A thousand concurrent commands.
     SendThousandAtOnce,
-    /// A thousand events at once.
+    /// A thousand concurrent events.
     PublishThousandAtOnce,
     /// Registering one handler by hand.
     RegisterByHand,
-    /// Registering one handler that is found.
+    /// Registering one discovered handler.
     RegisterFound,
     /// Finding the handler of a request.
     Resolve,
-    /// A handler called without any protection, which succeeds.
+    /// A handler called directly, which succeeds.
     DirectSuccess,
-    /// A handler protected from its own failures, which succeeds.
+    /// A panic-safe handler, which succeeds.
     SafeSuccess,
     /// The same, which fails.
     SafeError,
 }
 
-/// A message made into bytes, or read from them.
+/// Encoding or decoding a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CodecWork {
-    /// Into bytes of its own, binary.
+    /// Binary, into a new buffer.
     BinaryEncode,
-    /// Into a buffer that is there, binary.
+    /// Binary, into an existing buffer.
     BinaryEncodeBuffered,
-    /// From bytes, binary.
+    /// Binary, decoding.
     BinaryDecode,
-    /// There and back, binary.
+    /// Binary, encoding and decoding.
     BinaryRoundTrip,
-    /// Into bytes of its own, as JSON.
+    /// JSON, into a new buffer.
     JsonEncode,
-    /// Into a buffer that is there, as JSON.
+    /// JSON, into an existing buffer.
     JsonEncodeBuffered,
-    /// From bytes, as JSON.
+    /// JSON, decoding.
     JsonDecode,
-    /// There and back, as JSON.
+    /// JSON, encoding and decoding.
     JsonRoundTrip,
 }
 
-/// Making ids of 64 bits that many processes share.
+/// Generating 64-bit ids that are unique across processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdWork {
-    /// One id at a time, on one thread, of a layout with 2,048 ids a millisecond.
+    /// One id at a time on one thread, with a layout of 2,048 ids per millisecond.
     Next,
-    /// One id at a time, on one thread, of a layout with so many ids that they are not the limit.
+    /// One id at a time on one thread, with a layout whose rate is not the limit.
     NextWide,
-    /// A batch of this many, of a layout with 2,048 ids a millisecond.
+    /// A batch of this many, with a layout of 2,048 ids per millisecond.
     Batch(u64),
 }
 
-/// Starting, ending and stopping.
+/// Start, end and shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LifecycleWork {
@@ -123,11 +123,11 @@ pub enum LifecycleWork {
     Begin,
     /// Registering a component.
     Register,
-    /// Bringing back a component that failed.
+    /// Restarting a failed component.
     Recover,
-    /// Shutting down while an operation goes on for 10 ms.
+    /// Shutting down during an operation of 10 ms.
     Shutdown10Ms,
-    /// Shutting down while an operation goes on for 100 ms.
+    /// Shutting down during an operation of 100 ms.
     Shutdown100Ms,
 }
 
@@ -135,15 +135,15 @@ pub enum LifecycleWork {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowWork {
-    /// A flow of three steps, from its start to its end, in memory.
+    /// A flow of three steps in memory.
     ThreeSteps,
     /// Beginning and ending the record of a flow.
     Record,
     /// Recording a step.
     RecordStep,
-    /// Recording variables by code that was written for them.
+    /// Recording variables with generated code.
     RecordVariables,
-    /// Drawing a record for people.
+    /// Printing a record.
     DrawRecord,
 }
 
@@ -151,30 +151,30 @@ pub enum FlowWork {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueWork {
-    /// 1 KiB in memory, in.
+    /// 1 KiB in memory, publishing.
     MemoryIn,
-    /// 1 KiB in memory, out.
+    /// 1 KiB in memory, receiving.
     MemoryOut,
-    /// 4 KiB that repeat themselves, compressed with gzip, in.
+    /// 4 KiB of repetitive text, compressed with gzip, publishing.
     CompressedIn,
-    /// 1 KiB of noise, encrypted with AES-128, in.
+    /// 1 KiB of noise, encrypted with AES-128, publishing.
     EncryptedIn,
     /// 512 bytes in memory, one at a time.
     Single,
     /// 512 bytes in memory, a hundred at a time.
     Batch,
-    /// Not copying 2 KiB over copying them.
+    /// Keeping 2 KiB over copying them.
     KeepOverCopy,
-    /// 2 KiB of text, compressed and encrypted, in.
+    /// 2 KiB of text, compressed and encrypted, publishing.
     SealedIn,
-    /// 2 KiB of text, compressed and encrypted, out.
+    /// 2 KiB of text, compressed and encrypted, receiving.
     SealedOut,
-    /// 1 KiB on disk without waiting for it, in.
+    /// 1 KiB on disk at `buffered`, publishing.
     BufferedIn,
-    /// 1 KiB on disk without waiting for it, out.
+    /// 1 KiB on disk at `buffered`, receiving.
     BufferedOut,
-    /// 1 KiB on disk, each confirmed when it is durable, many under way.
+    /// 1 KiB on disk, each confirmed when durable, many outstanding.
     SyncedMany,
-    /// 1 KiB on disk, each confirmed when it is durable before the next is sent.
+    /// 1 KiB on disk, each confirmed when durable before the next is sent.
     SyncedOne,
 }

@@ -1,22 +1,22 @@
-//! What a suite wants plotted.
+//! Plots of a suite.
 
-/// How a quantity is laid along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From zero, evenly.
+    /// Linear, from zero.
     Linear,
-    /// By powers of ten; values must be positive.
+    /// Logarithmic; values must be positive.
     Log,
-    /// Quantiles from 0 to below 1, by the number of nines: 0, 0.9, 0.99 are evenly apart.
+    /// Quantiles from 0 to below 1 by the number of nines: 0, 0.9 and 0.99 have equal distances.
     Nines,
 }
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// What is laid along it, with its unit.
+    /// The label, with the unit.
     pub label: String,
-    /// How.
+    /// The scale.
     pub scale: Scale,
 }
 
@@ -31,18 +31,18 @@ impl Axis {
 /// A named line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
-    /// Its points, in order of x.
+    /// The points, in order of x.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A plot of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    /// Lines over two axes: percentile curves, throughput against group size.
+    /// Lines: percentile curves, throughput against group size.
     Lines {
-        /// What it shows.
+        /// The title.
         title: String,
         /// The horizontal axis.
         x: Axis,
@@ -51,13 +51,13 @@ pub enum Figure {
         /// The lines.
         series: Vec<Series>,
     },
-    /// Horizontal bars, one a name: throughput against durability level, or against peers.
+    /// Horizontal bars: throughput by durability level, or by system.
     Bars {
-        /// What it shows.
+        /// The title.
         title: String,
         /// The axis of values.
         value: Axis,
-        /// Names and values; ours are drawn stronger.
+        /// The bars; ours are emphasised.
         bars: Vec<Bar>,
     },
 }
@@ -65,11 +65,11 @@ pub enum Figure {
 /// A bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What it stands for.
+    /// The name.
     pub name: String,
     /// Its length.
     pub value: f64,
-    /// Whether it is our own figure.
+    /// Whether the figure is ours.
     pub ours: bool,
 }
 
@@ -85,7 +85,8 @@ impl Figure {
         }
     }
 
-    /// Takes the lines or bars of another plot of the same kind and title; whether it was one.
+    /// Adds the lines or bars of another plot of the same kind and title; false if it is another
+    /// plot.
     pub(crate) fn take_from(&mut self, other: &Figure) -> bool {
         match (self, other) {
             (

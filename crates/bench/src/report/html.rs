@@ -1,4 +1,4 @@
-//! The report as one page: tables, plots and footnotes, with nothing loaded from elsewhere.
+//! The report as a self-contained page: tables, plots and footnotes.
 
 use super::json::Score;
 use super::machine::Machine;
@@ -9,7 +9,7 @@ use crate::suite::Outcome;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page of some suites: name and outcome of each.
+/// The page of several suites, each with its name and outcome.
 #[must_use]
 pub fn page(machine: &Machine, suites: &[(String, Outcome)]) -> String {
     let mut body = String::new();
@@ -26,7 +26,7 @@ pub fn page(machine: &Machine, suites: &[(String, Outcome)]) -> String {
     )
 }
 
-/// Text that can stand between tags and in attributes.
+/// Escapes text for HTML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -127,7 +127,7 @@ mod tests {
         page(&Machine::of(std::path::Path::new(".")), &[("durability".to_string(), outcome)])
     }
 
-    /// Goes through all tags and returns those that are not closed in order.
+    /// Parses all tags and returns those that are not closed in order.
     fn open_tags(page: &str) -> Vec<&str> {
         let mut open = Vec::new();
         for piece in page.split('<').skip(1) {

@@ -1,27 +1,27 @@
-//! The report as JSON lines, for programs and for others who check us.
+//! The report as JSON lines.
 //!
-//! One object a row: `suite`, `case`, `level` (a durability level or null), `metric`, `value`,
+//! One object per row: `suite`, `case`, `level` (a durability level or null), `metric`, `value`,
 //! `unit`, `target` (a number or null), `references` (names to figures in the same unit), `checks`
-//! (what was verified) and `footnote` (text or null). Behind the rows of a suite stands
-//! `{"suite", "summary": {"cases", "met", "missed", "failed"}, "machine"}`: `cases` counts the rows
-//! that have a target, `met` those that meet it, `missed` names the others, and `failed` names the
-//! cases that have no rows, with the reason.
+//! (verified values) and `footnote` (text or null). After the rows of a suite follows `{"suite",
+//! "summary": {"cases", "met", "missed", "failed"}, "machine"}`: `cases` is the number of rows with
+//! a target, `met` of those that meet it, `missed` lists the others, and `failed` lists the cases
+//! without rows, with the reason.
 
 use super::machine::Machine;
 use super::row::Row;
 use crate::suite::Outcome;
 use serde_json::{Map, Number, Value, json};
 
-/// Rows that have a target, and how they did.
+/// The numbers of rows with targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Rows that have a target.
+    /// The rows with a target.
     pub cases: usize,
-    /// Those that meet it.
+    /// The rows that meet it.
     pub met: usize,
-    /// The titles of those that do not.
+    /// The titles of the others.
     pub missed: Vec<String>,
-    /// Cases that have no rows, each with the reason.
+    /// Cases without rows, each with the reason.
     pub failed: Vec<String>,
 }
 
@@ -83,9 +83,9 @@ pub fn summary(suite: &str, score: &Score, machine: &Machine) -> Value {
     })
 }
 
-/// A whole number without a point, any other with one; what is not a number at all is null.
+/// A whole number without a decimal point, any other with one; not a number is null.
 pub(crate) fn number(value: f64) -> Value {
-    // Up to 2^53 every whole double is exactly an integer.
+    // Up to 2^53, every whole double is exactly an integer.
     if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 {
         return Value::from(value as i64);
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_does_not_have_is_null() {
+    fn missing_fields_of_a_row_are_null() {
         let line = row("match", &Row::new(&case(), "throughput", 0.5, Unit::Ratio));
         assert_eq!(line["level"], Value::Null);
         assert_eq!(line["target"], Value::Null);

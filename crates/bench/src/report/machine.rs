@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! The machine and build of a run.
 
 use rialto_workload::Host;
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine and at the file system under `data_dir`.
+    /// Inspects the machine and the file system under `data_dir`.
     #[must_use]
     pub fn of(data_dir: &Path) -> Machine {
         Machine {
@@ -30,7 +30,7 @@ impl Machine {
         }
     }
 
-    /// Every fact with its name, for a person.
+    /// All facts with their names.
     #[must_use]
     pub fn named(&self) -> [(&'static str, String); 8] {
         let Host { cpu, cores, memory_mib, kernel, file_system } = &self.host;

@@ -1,4 +1,4 @@
-//! The report as Markdown: a page for each suite, with the machine and the commit of its own run.
+//! The report as Markdown: a page per suite, with machine and commit.
 
 use super::json::Score;
 use super::machine::Machine;
@@ -6,7 +6,7 @@ use super::row::Row;
 use super::table::{Notes, target_words, times_words, value_words};
 use crate::suite::{Outcome, Suite};
 
-/// The page of a suite that was run on a day, such as `2026-01-31`.
+/// The page of a suite that ran on a day, such as `2026-01-31`.
 #[must_use]
 pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> String {
     let Suite { name, about, .. } = suite;
@@ -23,7 +23,7 @@ pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> S
     )
 }
 
-/// The day of a time in seconds since 1970, as `2026-01-31`.
+/// The day of a time in seconds since 1970, such as `2026-01-31`.
 #[must_use]
 pub fn day(seconds: u64) -> String {
     // Howard Hinnant's `civil_from_days`, from 0000-03-01 on.
@@ -38,7 +38,7 @@ pub fn day(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// Text that can stand in the cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
@@ -109,7 +109,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_page_says_what_it_was_measured_on_and_numbers_its_notes() {
+    fn a_page_has_its_machine_and_numbered_notes() {
         let row = |notes: [&str; 2]| {
             let row = Row::new(&case(), "throughput", 1e6, Unit::OrdersPerSecond);
             row.level("synced").target(2e6).footnote(notes[0]).footnote(notes[1])

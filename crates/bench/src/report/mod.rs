@@ -1,5 +1,5 @@
-//! What the suites found, in four forms: JSON lines for programs, a table for the terminal, a page
-//! with plots for the browser, and sections of a Markdown page.
+//! Reports in four forms: JSON lines, a table for the terminal, an HTML page with plots, and
+//! Markdown pages.
 
 pub mod figure;
 mod html;

@@ -1,5 +1,5 @@
-//! Draws figures as SVG. Colours come from the style sheet of the page, so that one drawing serves
-//! light and dark.
+//! Draws figures as SVG. Colours come from the style sheet of the page, so that one drawing works
+//! in light and dark mode.
 
 use super::figure::{Bar, Figure, Series};
 use super::html::escape;
@@ -14,10 +14,10 @@ const TOP: f64 = 32.0;
 const BOTTOM: f64 = 48.0;
 const LEGEND_LINE: f64 = 20.0;
 const BAR_LINE: f64 = 26.0;
-/// Room for names left of the bars, and for values right of them.
+/// The space for names left of the bars, and for values right of them.
 const BAR_NAMES: f64 = 290.0;
 const BAR_VALUES: f64 = 80.0;
-/// The style sheet has so many colours; further series start again with a dashed line.
+/// The number of colours in the style sheet; further series start again with dashed lines.
 const COLOURS: usize = 6;
 
 /// A figure as an SVG element with a caption.
@@ -38,7 +38,7 @@ pub(super) fn figure(figure: &Figure) -> String {
     format!("<figure><figcaption>{title}</figcaption>\n{drawing}</figure>\n")
 }
 
-/// Collects the elements of one drawing.
+/// Collects the elements of a drawing.
 struct Drawing(String);
 
 impl Drawing {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_axis_cannot_show_is_left_out() {
+    fn values_outside_of_an_axis_are_omitted() {
         let drawn = figure(&Figure::percentiles(
             "latency",
             vec![Series { name: "a".into(), points: vec![(0.5, 100.0), (1.0, 200.0)] }],

@@ -1,4 +1,4 @@
-//! One line of a report: what was measured, what it should be, what others came to.
+//! A row of a report: a measured value, its target, and references.
 
 use super::unit::{Better, Unit};
 use crate::measure::Spread;
@@ -7,20 +7,20 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Whether orders passed a risk check.
+/// The risk setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Risk {
-    /// There are no orders in what is measured.
+    /// The system under test has no orders.
     NoOrders,
-    /// There is no risk layer in what is measured.
+    /// The system under test has no risk layer.
     None,
-    /// There is one, and the instrument switches it off.
+    /// The risk layer is disabled for the instrument.
     Off,
     /// Every order is checked against a funded account.
     On,
 }
 
-/// How orders reach what is measured.
+/// The transport of orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A call in the same process.
@@ -29,7 +29,7 @@ pub enum Transport {
     Loopback,
 }
 
-/// What was measured, with the settings that a reader must know.
+/// A case: the measured work with its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The work.
@@ -56,17 +56,17 @@ impl fmt::Display for Case {
     }
 }
 
-/// The least or the most that a value may be.
+/// The bound of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// Met from here upwards.
+    /// At least this.
     AtLeast(f64),
-    /// Met from here downwards.
+    /// At most this.
     AtMost(f64),
 }
 
 impl Target {
-    /// The number alone.
+    /// The bound.
     #[must_use]
     pub fn bound(self) -> f64 {
         match self {
@@ -84,47 +84,47 @@ impl Target {
     }
 }
 
-/// What somebody else came to at the same work.
+/// The figure of another system at the same work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// Who.
+    /// The system.
     pub name: String,
-    /// The figure, in the unit of its row.
+    /// The figure, in the unit of the row.
     pub value: f64,
-    /// Why it cannot mean what it says, if it cannot.
+    /// The caveat, if the figure is misleading.
     pub caveat: Option<String>,
 }
 
-/// Runs on an idle machine wait for a processor for less than this share of their time.
+/// The share of waiting for a processor from which it is noted; on an idle machine it is less.
 const WAIT_THAT_MATTERS: f64 = 0.03;
 
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What was measured.
+    /// The case.
     pub case: Case,
-    /// The durability level, where there is one.
+    /// The durability level, if there is one.
     pub level: Option<String>,
-    /// Which figure of it: `throughput`, `latency p99`, …
+    /// The metric: `throughput`, `latency p99`, …
     pub metric: String,
-    /// The figure; of repeats, the median.
+    /// The value; of repeats, the median.
     pub value: f64,
     /// Its unit.
     pub unit: Unit,
-    /// The repeats behind it.
+    /// The spread of the repeats.
     pub spread: Option<Spread>,
-    /// What it should be.
+    /// The target.
     pub target: Option<Target>,
-    /// What others came to.
+    /// The figures of other systems.
     pub references: Vec<Reference>,
-    /// What was verified while it was measured.
+    /// Values that were verified during the measurement.
     pub checks: BTreeMap<String, Value>,
-    /// What a reader must know besides.
+    /// Footnotes.
     pub footnotes: Vec<String>,
 }
 
 impl Row {
-    /// A row with a value and nothing beside it.
+    /// A row with only a value.
     #[must_use]
     pub fn new(case: &Case, metric: impl Into<String>, value: f64, unit: Unit) -> Row {
         Row {
@@ -141,20 +141,20 @@ impl Row {
         }
     }
 
-    /// A row for the median of some repeats.
+    /// A row with the median of repeats.
     #[must_use]
     pub fn of_spread(case: &Case, metric: impl Into<String>, spread: Spread, unit: Unit) -> Row {
         Row { spread: Some(spread), ..Row::new(case, metric, spread.median, unit) }
     }
 
-    /// At a durability level.
+    /// Sets the durability level.
     #[must_use]
     pub fn level(mut self, level: impl Into<String>) -> Row {
         self.level = Some(level.into());
         self
     }
 
-    /// With a target, on the better side of which it is met.
+    /// Sets a target; the unit decides which side meets it.
     #[must_use]
     pub fn target(mut self, bound: f64) -> Row {
         self.target = Some(match self.unit.better() {
@@ -164,7 +164,7 @@ impl Row {
         self
     }
 
-    /// Beside every figure that [`references`] knows of this work and metric in this unit.
+    /// Adds all figures in [`references`] of this work and metric in this unit.
     #[must_use]
     pub fn beside(mut self, work: references::Work, metric: references::Metric) -> Row {
         let known = references::of(work, metric).filter(|known| known.unit == self.unit);
@@ -172,22 +172,22 @@ impl Row {
         self
     }
 
-    /// With something that was verified.
+    /// Adds a verified value.
     #[must_use]
     pub fn check(mut self, name: impl Into<String>, value: impl Into<Value>) -> Row {
         self.checks.insert(name.into(), value.into());
         self
     }
 
-    /// With several things that were verified.
+    /// Adds several verified values.
     #[must_use]
     pub fn checks(mut self, checks: &BTreeMap<String, Value>) -> Row {
         self.checks.extend(checks.iter().map(|(name, value)| (name.clone(), value.clone())));
         self
     }
 
-    /// With the share of the measured time that was spent waiting for a processor, which is noted
-    /// where it is large enough to matter.
+    /// Adds the share of the time that was spent waiting for a processor, as a footnote if it is
+    /// large.
     #[must_use]
     pub fn waited_for_core(self, share: Option<f64>) -> Row {
         let Some(share) = share else { return self };
@@ -201,7 +201,7 @@ impl Row {
         ))
     }
 
-    /// With one more footnote.
+    /// Adds a footnote.
     #[must_use]
     pub fn footnote(mut self, text: impl AsRef<str>) -> Row {
         self.footnotes.push(text.as_ref().to_string());
@@ -214,8 +214,7 @@ impl Row {
         self.target.map(|target| target.is_met_by(self.value))
     }
 
-    /// How many times better than a reference the value is; `None` where nothing is compared with
-    /// something.
+    /// By which factor the value is better than a reference; `None` if they are not comparable.
     #[must_use]
     pub fn times_better(&self, reference: &Reference) -> Option<f64> {
         let times = match self.unit.better() {
@@ -225,7 +224,7 @@ impl Row {
         times.is_finite().then_some(times)
     }
 
-    /// The footnotes, and behind them why references cannot mean what they say.
+    /// The footnotes, then the caveats of references.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let caveats = self.references.iter().filter_map(|reference| {

@@ -1,4 +1,4 @@
-//! Where values stand along an axis, and where its ticks are.
+//! Positions of values along an axis, and its ticks.
 
 use super::figure::Scale;
 use super::unit::{digits, prefixed};
@@ -7,14 +7,14 @@ use super::unit::{digits, prefixed};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     scale: Scale,
-    /// Ends in the space of the scale: values, their logarithms, or numbers of nines.
+    /// The ends in the space of the scale: values, logarithms, or numbers of nines.
     low: f64,
     high: f64,
-    /// Distance of ticks in the same space.
+    /// The distance of ticks in the same space.
     step: f64,
 }
 
-/// A tick and what is written at it.
+/// A tick with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     /// From 0 at the low end to 1 at the high end.
@@ -22,13 +22,13 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// About this many ticks of an even axis, whose labels are long.
+/// About this many ticks of a linear axis, whose labels are long.
 const TICKS_EVEN: f64 = 6.0;
-/// At most this many steps between the ticks of the others.
+/// The most steps between ticks of the others.
 const STEPS_MAX: f64 = 9.0;
 
 impl Range {
-    /// A range that covers the values; what the scale cannot show is left out of account.
+    /// A range that covers the values; values that the scale cannot show are ignored.
     pub(super) fn covering(scale: Scale, values: impl Iterator<Item = f64>) -> Range {
         let shown = values.filter_map(|value| project(scale, value));
         let (mut low, mut high) = shown
@@ -52,7 +52,7 @@ impl Range {
         }
     }
 
-    /// Where a value stands, from 0 to 1; `None` if the scale cannot show it.
+    /// The position of a value, from 0 to 1; `None` if the scale cannot show it.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         project(self.scale, value).map(|at| (at - self.low) / (self.high - self.low))
     }
@@ -101,7 +101,7 @@ fn nice_step(step: f64) -> f64 {
     within.unwrap_or(10.0) * decade
 }
 
-/// A value beside a bar.
+/// The label of a bar.
 pub(super) fn bar_label(value: f64) -> String {
     if value.is_finite() { prefixed(value) } else { digits(0.0) }
 }

@@ -6,8 +6,7 @@ use super::unit::digits;
 use crate::suite::Outcome;
 use std::fmt::Write;
 
-/// One suite as text: cases, under each its rows, under each row the figures of others, and
-/// footnotes at the end.
+/// One suite as text: cases, their rows, the figures of other systems, and footnotes at the end.
 #[must_use]
 pub fn table(suite: &str, outcome: &Outcome) -> String {
     let rows = &outcome.rows;
@@ -48,7 +47,7 @@ pub fn table(suite: &str, outcome: &Outcome) -> String {
     text
 }
 
-/// What a target asks for, in words.
+/// A target in words.
 pub(super) fn target_words(row: &Row) -> String {
     match row.target {
         Some(Target::AtLeast(bound)) => format!("at least {}", row.unit.show(bound)),
@@ -57,7 +56,7 @@ pub(super) fn target_words(row: &Row) -> String {
     }
 }
 
-/// How many times better than a reference a row is, in words to stand behind the reference.
+/// By which factor a row is better than a reference, in words.
 pub(super) fn times_words(row: &Row, reference: &Reference, whose: &str) -> String {
     let times = row.times_better(reference);
     times.map_or(String::new(), |times| format!(", {whose}{}x", digits(times)))
@@ -75,7 +74,7 @@ pub(super) fn value_words(row: &Row) -> String {
     }
 }
 
-/// Footnotes: each text once, numbered in order of appearance.
+/// Footnotes, each text once, numbered in order of appearance.
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<String>);
 
@@ -113,7 +112,7 @@ struct Line {
     measured: String,
     target: String,
     verdict: String,
-    /// One for each reference of the row; empty where there is nothing to say.
+    /// One per reference of the row; empty without a footnote.
     marks: Vec<String>,
 }
 
@@ -189,7 +188,7 @@ match
     }
 
     #[test]
-    fn a_footnote_that_comes_again_keeps_its_number() {
+    fn a_repeated_footnote_keeps_its_number() {
         let mut notes = Notes::default();
         assert_eq!(["a", "b", "a"].map(|text| notes.number(text)), [1, 2, 1]);
     }

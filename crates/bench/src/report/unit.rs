@@ -1,9 +1,9 @@
-//! What a value is counted in, and how a person reads it.
+//! Units of values, and their formatting.
 
 use serde::Deserialize;
 use std::fmt;
 
-/// Which of two values is the better one.
+/// Which value is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The larger.
@@ -16,40 +16,40 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Operations on a book a second.
+    /// Operations on a book per second.
     OperationsPerSecond,
-    /// Orders a second.
+    /// Orders per second.
     OrdersPerSecond,
-    /// Journaled commands a second.
+    /// Journaled commands per second.
     CommandsPerSecond,
-    /// Requests over a network a second.
+    /// Requests over a network per second.
     RequestsPerSecond,
-    /// Durable flows a second.
+    /// Durable flows per second.
     FlowsPerSecond,
-    /// Messages of a queue a second.
+    /// Messages of a queue per second.
     MessagesPerSecond,
-    /// Bytes a second.
+    /// Bytes per second.
     BytesPerSecond,
     /// Nanoseconds of latency.
     Nanoseconds,
-    /// Seconds that something took.
+    /// Seconds of duration.
     Seconds,
-    /// One measured value over another; more is better.
+    /// A ratio of values; more is better.
     Ratio,
-    /// One latency over another; less is better.
+    /// A ratio of latencies; less is better.
     Slowdown,
-    /// A latency over that of one disk sync in the same run.
+    /// A latency in units of one disk sync in the same run.
     DiskSyncs,
-    /// Allocations an order.
+    /// Allocations per order.
     AllocationsPerOrder,
-    /// Bytes of memory allocated for one call.
+    /// Bytes allocated per call.
     BytesPerCall,
     /// Bytes of memory in use.
     Bytes,
 }
 
 impl Unit {
-    /// The unit as the JSON lines name it.
+    /// The unit in the JSON lines.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Unit {
         }
     }
 
-    /// Which way is better.
+    /// Which value is better.
     #[must_use]
     pub fn better(self) -> Better {
         match self {
@@ -93,7 +93,7 @@ impl Unit {
         }
     }
 
-    /// A value in this unit, for a person: three digits and a prefix.
+    /// A value in this unit: three digits and a prefix.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self {
@@ -121,7 +121,7 @@ fn time(ns: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// A value with K, M or G where it is large.
+/// A value with K, M or G if it is large.
 pub(crate) fn prefixed(value: f64) -> String {
     match value.abs() {
         abs if abs < 1e3 => digits(value),
@@ -131,7 +131,7 @@ pub(crate) fn prefixed(value: f64) -> String {
     }
 }
 
-/// A value to three digits, or to the unit where it has more before the point.
+/// A value with three digits, or rounded to an integer if it has more before the point.
 pub(crate) fn digits(value: f64) -> String {
     let places = match value.abs() {
         abs if abs >= 99.95 => 0,

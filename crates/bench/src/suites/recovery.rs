@@ -1,4 +1,4 @@
-//! `recovery`: how fast a journal is replayed, and how long a large venue takes to come back.
+//! `recovery`: the replay rate of a journal, and the restart of a large venue.
 
 use crate::drive::{EventTally, VenueSettings, feed, replayed, submissions};
 use crate::error::{BenchError, broken, verify};
@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const SEED: u64 = 1;
-/// All commands bear this time, so that a core beside the engine comes to the same state.
+/// The time of all commands, so that a separate core reaches the same state.
 const TIME: Timestamp = Timestamp(1);
-/// Journal and event log of one command take less than this.
+/// Journal and event log of one command are shorter than this.
 const BYTES_PER_COMMAND: u64 = 250;
 const DEADLINE: Duration = Duration::from_secs(600);
 
@@ -31,7 +31,7 @@ const RESTARTED: &str = "From the start of the engine to taking commands: newest
 const STATE: &str = "`state_hash` is that of a core beside the engine that was given the same \
     commands, and that of the recovered venue.";
 
-/// What is written before the restart.
+/// The commands to write before the restart.
 struct Plan {
     rounds: u64,
     /// Rounds between snapshots, and between the last one and the end.
@@ -76,11 +76,11 @@ fn rounds_that_fit(context: &mut Context<'_>, cycle: &Cycle) -> Result<u64, Benc
     let directory = context.fresh_directory()?;
     let free = RealDisk::new().free_bytes(directory.path());
     let free = free.map_err(broken("recovery", "learn the free space"))?;
-    // Half of it is left to everybody else.
+    // Half of it is left free.
     Ok((free / 2 / (cycle.commands_per_round() * BYTES_PER_COMMAND)).max(1))
 }
 
-/// What a venue came to.
+/// The measurements of a venue.
 struct Came {
     case: Case,
     commands: u64,
@@ -88,7 +88,7 @@ struct Came {
     checks: BTreeMap<String, Value>,
 }
 
-/// What its starts came to.
+/// The measurements of its starts.
 struct Starts {
     report: RecoveryReport,
     replay_rate: Spread,
@@ -127,7 +127,7 @@ fn recover(context: &mut Context<'_>, mut cycle: Cycle, plan: &Plan) -> Result<C
     Ok(Came { case, commands, starts, checks })
 }
 
-/// Fills a journal; the engine is let go without a last snapshot, as a kill would.
+/// Writes a journal; the engine is dropped without a last snapshot, as by a kill.
 fn write(
     context: &mut Context<'_>,
     name: &str,
@@ -163,7 +163,7 @@ fn start(name: &str, config: &EngineConfig) -> Result<(Engine, RecoveryReport), 
     Engine::start_with(config.clone(), disk, sources).map_err(broken(name, "start"))
 }
 
-/// State hash, trades and traded quantity of a core that was given everything directly.
+/// State hash, trades and traded quantity of a core with the same commands.
 fn core_beside(config: &EngineConfig, cycle: &mut Cycle, rounds: u64) -> (StateHash, (u64, i128)) {
     let limits = config.limits;
     let mut core = Core::new(CoreConfig { limits, ..CoreConfig::new(ENGINE) });
@@ -180,7 +180,8 @@ fn core_beside(config: &EngineConfig, cycle: &mut Cycle, rounds: u64) -> (StateH
     (core.state_hash(), (events.tally.trades, events.tally.traded_quantity))
 }
 
-/// Starts the venue a few times; it is let go without a snapshot, so every start has the same to do.
+/// Starts the venue several times; it is dropped without a snapshot, so that every start has the
+/// same work.
 fn restart(
     context: &mut Context<'_>,
     name: &str,

@@ -93,7 +93,7 @@ impl Counters {
         let mask = self.slots.len() - 1;
         for step in 0..self.slots.len() {
             let slot = &self.slots[Start::<R>::AT.wrapping_add(step) & mask];
-            // Two types that reach for one free slot at once: one gets it, the other goes on.
+            // Two types that reach for one free slot at once: one gets it, the other continues.
             if slot.owner.get_or_init(|| (id, R::NAME)).0 == id {
                 return slot;
             }

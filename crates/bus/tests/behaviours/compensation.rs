@@ -36,7 +36,7 @@ fn a_failed_request_is_compensated_and_the_caller_gets_its_error() {
 }
 
 #[test]
-fn what_succeeded_is_left_alone() {
+fn a_successful_request_is_not_compensated() {
     let (shop, undo) = shop([]);
     at_once(shop.send(Buy { quantity: 7 }, &Context::new())).unwrap();
     assert!(undo.0.lock().unwrap().is_empty());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 bus! { struct Shop { all through [Counters] { desk: Desk => now Buy, now AskPrice; } } }
 
 #[test]
-fn each_type_of_request_is_counted_by_what_it_came_to() {
+fn each_type_of_request_is_counted_by_outcome() {
     let desk = Desk::failing([failure(ErrorKind::Conflict), failure(ErrorKind::Busy)]);
     let shop = Shop { all: behaviours![Counters::new(2)], desk };
     let cx = Context::new();
@@ -52,7 +52,7 @@ impl Handler<Buy> for Panics {
 bus! { struct SlowShop { all through [Counters] { never: Never => later Buy; } } }
 
 #[test]
-fn a_request_that_nobody_waits_for_any_more_is_cancelled() {
+fn an_abandoned_request_counts_as_cancelled() {
     let shop = SlowShop { all: behaviours![Counters::default()], never: Never };
     let cx = Context::new();
     let mut order = Stepped::new(shop.send(Buy { quantity: 1 }, &cx));
@@ -72,7 +72,7 @@ fn a_panic_is_counted_as_one() {
 }
 
 #[test]
-fn a_dynamic_bus_counts_as_well() {
+fn a_dynamic_bus_counts_too() {
     let counters = Arc::new(Counters::default());
     let bus = Bus::builder()
         .handle_now::<Buy, _, _>(behaviours![counters.clone()], Desk::default())

@@ -1,6 +1,6 @@
 //! Each behaviour shows its effect through a bus, the static one and the dynamic one.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod authorisation;
 mod breaker;

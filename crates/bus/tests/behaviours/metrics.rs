@@ -41,7 +41,7 @@ const EXPECTED: [(&str, Outcome, Duration); 2] = [
 ];
 
 #[test]
-fn the_sink_is_told_what_each_request_came_to_and_how_long_it_took() {
+fn the_sink_gets_outcome_and_duration_of_each_request() {
     let (notebook, all, slow) = parts();
     let shop = Shop { all, slow };
     for quantity in [7, 9] {
@@ -51,7 +51,7 @@ fn the_sink_is_told_what_each_request_came_to_and_how_long_it_took() {
 }
 
 #[test]
-fn it_is_told_on_a_dynamic_bus() {
+fn the_sink_is_called_on_a_dynamic_bus() {
     let (notebook, all, slow) = parts();
     let bus = Bus::builder().handle_now::<Buy, _, _>(all, slow).build().unwrap();
     for quantity in [7, 9] {

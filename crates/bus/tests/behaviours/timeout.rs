@@ -55,7 +55,7 @@ fn an_answer_in_time_counts() {
 }
 
 #[test]
-fn the_sooner_deadline_holds_and_is_handed_down() {
+fn the_earlier_deadline_applies_and_is_passed_on() {
     let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
     let now = clock.monotonic();

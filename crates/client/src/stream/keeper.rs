@@ -268,7 +268,7 @@ impl Keeper {
     }
 
     /// A change of a book fits if it follows what the reader holds. If it does not, a message was
-    /// missed: the subscription begins anew, and changes are dropped until the new book comes.
+    /// missed: the subscription begins again, and changes are dropped until the new book comes.
     async fn take_delta(
         &mut self,
         message: StreamMessage<'static>,

@@ -83,7 +83,7 @@ impl VenueStream {
     /// valid, or the venue refuses it.
     ///
     /// # Errors
-    /// The stream cannot go on.
+    /// The stream cannot continue.
     pub async fn next(&mut self) -> Option<Result<StreamEvent, ClientError>> {
         self.events.recv().await
     }

@@ -1,10 +1,10 @@
 //! A whole venue in process, its clients, and a proxy that cuts connections.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-#[path = "../../../gateway/tests/house/mod.rs"]
-pub mod house;
+#[path = "../../../gateway/tests/test_venue/mod.rs"]
+pub mod gateway_venue;
 
-use house::{House, Key, config};
+use gateway_venue::{Key, TestVenue as GatewayVenue, config};
 use rialto_client::{Client, ClientOptions, Credentials};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A venue with one market, BTC-USD, and two members.
 pub struct TestVenue {
-    pub house: House,
+    pub gateway: GatewayVenue,
     pub alice: Key,
     pub bob: Key,
     pub runtime: Runtime,
@@ -26,17 +26,17 @@ pub struct TestVenue {
 
 impl TestVenue {
     pub fn open() -> TestVenue {
-        let (house, alice, bob) = House::furnished(config());
+        let (gateway, alice, bob) = GatewayVenue::with_market(config());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .expect("threads can be started");
-        TestVenue { house, alice, bob, runtime }
+        TestVenue { gateway, alice, bob, runtime }
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}", self.house.address)
+        format!("http://{}", self.gateway.address)
     }
 
     pub fn member(&self, key: &Key) -> Client {
@@ -44,7 +44,7 @@ impl TestVenue {
     }
 
     pub fn operator(&self) -> Client {
-        let key = Credentials::Admin(self.house.admin.reveal().to_owned());
+        let key = Credentials::Admin(self.gateway.admin.reveal().to_owned());
         Client::new(&self.url(), key).expect("the address is sound")
     }
 }

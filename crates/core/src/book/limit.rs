@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_reach_rests_without_a_trade() {
+    fn an_order_that_does_not_cross_rests_without_a_trade() {
         let mut book = book();
         rest(&mut book, 1, Side::Sell, 11, 5);
         assert_eq!(place(&mut book, 2, Side::Buy, 10, 5), (Ok(5), vec![]));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_never_holds_more_than_a_quantity_can_say() {
+    fn the_total_of_a_level_fits_a_quantity() {
         let mut book = book();
         rest(&mut book, 1, Side::Sell, 10, i64::MAX - 1);
         assert_eq!(place(&mut book, 2, Side::Sell, 10, 2).0, Err(BookRefusal::LevelFull));

@@ -63,7 +63,7 @@ pub struct Order {
     pub remaining: Quantity,
 }
 
-/// Half a cache line, and aligned so that it never lies across two.
+/// Half a cache line, and aligned so that it never spans two.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 pub(super) struct Node {

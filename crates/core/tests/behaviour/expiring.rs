@@ -118,7 +118,7 @@ fn a_post_only_order_slides_from_the_best_living_price() {
 }
 
 #[test]
-fn what_must_know_the_best_living_price_is_refused_behind_too_many_dead() {
+fn an_order_that_needs_the_best_live_price_is_refused_behind_too_many_expired() {
     let mut venue = venue_with(4_097);
     let deep = rejected(RejectReason::TooDeep);
     assert_eq!(venue.place(market(ALICE, Side::Buy, OrderSize::Base(Quantity(1)))), deep);
@@ -128,7 +128,7 @@ fn what_must_know_the_best_living_price_is_refused_behind_too_many_dead() {
 }
 
 #[test]
-fn what_is_asked_of_a_dead_order_is_refused() {
+fn commands_about_an_expired_order_are_refused() {
     let mut venue = Venue::new();
     let id = venue.enter(mortal(buy(ALICE, 100, 5)));
     venue.time += LIFE;
@@ -161,7 +161,7 @@ fn a_dead_order_has_expired_whatever_ends_it() {
 }
 
 #[test]
-fn other_commands_go_on_while_orders_expire() {
+fn other_commands_continue_while_orders_expire() {
     let mut venue = venue_with(2_000);
     let mut last = OrderId(0);
     for _ in 0..10 {
@@ -178,7 +178,7 @@ fn other_commands_go_on_while_orders_expire() {
 }
 
 #[test]
-fn an_amended_order_whose_time_comes_while_it_matches_expires() {
+fn an_amended_order_expires_even_while_it_matches() {
     let mut venue = Venue::new();
     for _ in 0..300 {
         venue.enter(sell(BOB, 100, 1));

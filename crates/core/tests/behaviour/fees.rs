@@ -56,7 +56,7 @@ fn an_amended_order_still_owes_what_it_owed() {
 }
 
 #[test]
-fn what_an_order_paid_too_little_as_taker_it_owes_as_maker() {
+fn a_takers_underpaid_fee_is_charged_when_it_makes() {
     let mut venue = Venue::new();
     venue.enter(sell(ALICE, 50, 1));
     venue.enter(buy(BOB, 50, 11));

@@ -111,7 +111,7 @@ fn only_versions_of_the_rules_that_are_implemented_can_be_set() {
 }
 
 #[test]
-fn the_rules_go_on_to_a_later_version_and_not_back() {
+fn the_rules_version_can_only_increase() {
     let config = CoreConfig { rules_version: 1, ..CoreConfig::new(ENGINE) };
     let mut venue = Venue::with(config, rules());
     assert_eq!(venue.apply(Command::SetRulesVersion { version: 2 }), Outcome::Done);
@@ -137,7 +137,7 @@ fn setting_the_state_it_has_is_no_error() {
 }
 
 #[test]
-fn a_new_currency_leaves_balances_alone() {
+fn a_new_currency_does_not_change_balances() {
     let mut venue = Venue::new();
     for number in 0..20 {
         let code = format!("C{number}").parse().unwrap();

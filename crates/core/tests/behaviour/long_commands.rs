@@ -18,7 +18,7 @@ fn all_of_alice() -> Command {
 }
 
 #[test]
-fn a_taker_touches_256_makers_in_one_command_and_goes_on_in_ticks() {
+fn a_taker_touches_256_makers_in_one_command_and_continues_in_ticks() {
     let mut venue = crowd(sell(ALICE, 100, 1), 600);
     let outcome = venue.place(buy(BOB, 100, 601));
     assert!(matches!(
@@ -48,7 +48,7 @@ fn a_taker_that_is_done_with_256_makers_is_not_suspended() {
 }
 
 #[test]
-fn a_mass_cancel_goes_on_in_the_background() {
+fn a_mass_cancel_continues_in_the_background() {
     let mut venue = crowd(buy(ALICE, 100, 1), 300);
     assert_eq!(venue.apply(all_of_alice()), Outcome::Cancelling { cancelled: 256, pending: true });
     assert!(venue.core.has_background_work());
@@ -84,7 +84,7 @@ fn an_order_that_is_amended_meanwhile_is_cancelled_all_the_same() {
 }
 
 #[test]
-fn under_the_first_rules_only_so_many_mass_cancels_go_on_at_once() {
+fn under_the_first_rules_version_concurrent_mass_cancels_are_bounded() {
     let mut config = CoreConfig::new(ENGINE);
     (config.rules_version, config.limits.pending_cancels_max) = (1, 1);
     let mut venue = Venue::with(config, rules());
@@ -99,7 +99,7 @@ fn under_the_first_rules_only_so_many_mass_cancels_go_on_at_once() {
 }
 
 #[test]
-fn closing_goes_on_in_the_background_and_cannot_be_undone_meanwhile() {
+fn closing_continues_in_the_background_and_cannot_be_undone_meanwhile() {
     let mut venue = crowd(buy(ALICE, 100, 1), 300);
     let outcome = venue.set_state(InstrumentState::Closed);
     assert_eq!(outcome, Outcome::Cancelling { cancelled: 256, pending: true });

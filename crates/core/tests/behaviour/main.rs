@@ -1,7 +1,7 @@
 //! What the core does, one behaviour each, by concept.
 
 #![allow(unreachable_pub, reason = "a test binary has no public interface")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod amending;
 mod cancelling;

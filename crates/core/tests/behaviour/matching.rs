@@ -64,7 +64,7 @@ fn open_orders_keep_the_fees_they_were_accepted_with() {
 }
 
 #[test]
-fn what_is_left_rests() {
+fn the_remainder_rests() {
     let mut venue = Venue::new();
     venue.enter(sell(ALICE, 100, 2));
     let outcome = venue.place(buy(BOB, 100, 5));
@@ -84,7 +84,7 @@ fn what_is_left_rests() {
 }
 
 #[test]
-fn what_is_left_of_an_immediate_order_is_cancelled_and_released() {
+fn the_remainder_of_an_immediate_order_is_cancelled_and_released() {
     let mut venue = Venue::new();
     venue.enter(sell(ALICE, 100, 2));
     let id = venue.enter(NewOrder { time_in_force: TimeInForce::Ioc, ..buy(BOB, 100, 5) });

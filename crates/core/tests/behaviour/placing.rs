@@ -141,7 +141,7 @@ fn without_a_reference_there_is_no_collar() {
 }
 
 #[test]
-fn an_account_has_only_so_many_orders_open_in_an_instrument() {
+fn open_orders_of_an_account_in_an_instrument_are_bounded() {
     let mut venue = Venue::ruled(TradingRules { open_orders_max: 2, ..rules() });
     let first = venue.enter(buy(ALICE, 10, 1));
     venue.enter(buy(ALICE, 10, 1));
@@ -164,7 +164,7 @@ fn a_full_venue_takes_only_orders_that_cannot_rest() {
 }
 
 #[test]
-fn what_rests_at_one_price_can_always_be_added_up() {
+fn the_total_of_a_price_level_never_overflows() {
     let huge = TradingRules { quantity_max: Quantity::MAX, risk: false, ..rules() };
     let mut venue = Venue::ruled(huge);
     venue.enter(buy(ALICE, 1, 1 << 62));

@@ -25,7 +25,7 @@ fn the_newest_is_cancelled() {
 }
 
 #[test]
-fn the_oldest_is_cancelled_and_matching_goes_on() {
+fn the_oldest_is_cancelled_and_matching_continues() {
     let (venue, own, _) = meets(SelfTrade::CancelOldest, 8);
     assert_eq!(venue.done(), [(own, DoneReason::SelfTrade, 5)]);
     assert_eq!(venue.trades(), [(100, 5)]);
@@ -62,7 +62,7 @@ fn decrement_ends_the_smaller_taker_and_reduces_the_maker() {
 }
 
 #[test]
-fn what_was_decremented_no_longer_counts_in_the_total() {
+fn a_decremented_quantity_leaves_the_total() {
     let (venue, own, _) = meets(SelfTrade::Decrement, 2);
     assert_eq!(venue.core.order(own).unwrap().quantity, Quantity(3));
 }

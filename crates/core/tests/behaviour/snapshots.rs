@@ -8,7 +8,7 @@ use rialto_model::{
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
-/// under way.
+/// in progress.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;

@@ -69,7 +69,7 @@ fn a_kill_switch_has_room_whatever_others_have_begun() {
 }
 
 #[test]
-fn a_mass_cancel_that_comes_on_the_way_is_about_all_orders_there_are() {
+fn a_mass_cancel_during_another_one_covers_all_present_orders() {
     let mut venue = crowd(&[ALICE]);
     // The first walk leaves what the second asks for behind it.
     venue.apply(cancel_some(ALICE, Some(Side::Buy), 1));
@@ -87,7 +87,7 @@ fn a_mass_cancel_that_comes_on_the_way_is_about_all_orders_there_are() {
 }
 
 #[test]
-fn orders_that_come_later_are_left_alone() {
+fn later_orders_are_not_cancelled() {
     let mut venue = crowd(&[ALICE]);
     venue.apply(cancel_all(ALICE));
     let later: Vec<_> = (0..3).map(|_| venue.enter(buy(ALICE, 40, 1))).collect();
@@ -97,7 +97,7 @@ fn orders_that_come_later_are_left_alone() {
 }
 
 #[test]
-fn a_walk_goes_on_where_the_next_order_has_left() {
+fn a_walk_continues_after_the_next_order_has_left() {
     let mut venue = crowd(&[ALICE]);
     venue.apply(cancel_some(ALICE, Some(Side::Buy), 1));
     let ids: Vec<_> = venue.core.orders_of(ALICE).map(|order| order.id).collect();
@@ -114,7 +114,7 @@ fn a_walk_goes_on_where_the_next_order_has_left() {
 /// A sweep that commands have finished waits for its turn to be forgotten; the list that it stood at
 /// the end of may have grown meanwhile.
 #[test]
-fn a_finished_sweep_begins_anew_with_the_orders_there_are() {
+fn a_finished_sweep_restarts_with_the_present_orders() {
     let mut venue = crowd(&[ALICE]);
     let all = |venue: &mut Venue| venue.apply(cancel_all(ALICE));
     while all(&mut venue) != (Outcome::Cancelling { cancelled: 0, pending: false }) {}
@@ -153,7 +153,7 @@ fn accounts_and_kinds_take_turns() {
 }
 
 #[test]
-fn a_dead_man_and_a_kill_switch_go_on_together() {
+fn a_dead_man_and_a_kill_switch_continue_together() {
     let mut venue = crowd(&[ALICE]);
     venue.apply(Command::SetDeadMan { account: ALICE, timeout_ns: 10 });
     venue.apply(cancel_some(ALICE, Some(Side::Buy), 1));

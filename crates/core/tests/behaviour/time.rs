@@ -55,7 +55,7 @@ fn no_command_overtakes_a_tick_that_is_due() {
 }
 
 #[test]
-fn a_tick_without_work_says_so() {
+fn a_tick_without_work_reports_none() {
     assert_eq!(Venue::new().tick(), [Event::Ticked]);
 }
 

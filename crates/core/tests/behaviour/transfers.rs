@@ -43,7 +43,7 @@ fn a_refused_transfer_is_not_remembered() {
 }
 
 #[test]
-fn what_is_reserved_cannot_be_withdrawn() {
+fn reserved_amounts_cannot_be_withdrawn() {
     let mut venue = Venue::new();
     venue.enter(sell(ALICE, 100, 1));
     let all = Command::Withdraw(transfer(ALICE, BASE, FUNDS, "a"));
@@ -66,7 +66,7 @@ fn transfers_name_an_account_a_currency_an_amount_and_a_reference() {
 }
 
 #[test]
-fn what_is_held_of_a_currency_is_bounded() {
+fn the_total_of_a_currency_is_bounded() {
     let mut venue = Venue::new();
     let room = HELD_MAX - 4 * FUNDS;
     let too_much = Command::deposit(transfer(ALICE, QUOTE, room + 1, "a"));
@@ -158,7 +158,7 @@ fn withdrawals_displace_references_of_their_own_account_only() {
 }
 
 #[test]
-fn what_was_remembered_under_the_first_rules_stays_remembered() {
+fn references_of_the_first_rules_version_stay_known() {
     let mut venue =
         Venue::with(CoreConfig { rules_version: 1, ..CoreConfig::new(ENGINE) }, rules());
     let before = Command::deposit(transfer(ALICE, QUOTE, 7, "a"));

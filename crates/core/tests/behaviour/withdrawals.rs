@@ -74,7 +74,7 @@ fn each_step_takes_effect_once_and_the_other_end_is_refused() {
 }
 
 #[test]
-fn a_reference_stands_for_one_movement_of_value() {
+fn a_reference_identifies_one_transfer() {
     let conflict = rejected(RejectReason::ReferenceConflict);
     let mut venue = Venue::new();
     venue.apply(hold(ALICE, 7, "w"));
@@ -147,7 +147,7 @@ fn their_number_is_bounded_per_account_and_in_all() {
 }
 
 #[test]
-fn what_is_held_is_not_forgotten_when_other_references_are() {
+fn a_held_withdrawal_stays_known_when_other_references_expire() {
     let mut config = CoreConfig::new(ENGINE);
     config.limits.transfers_max = 1;
     let mut venue = Venue::with(config, rules());

@@ -48,7 +48,7 @@ impl Reference {
         self.begin_for_account(work)
     }
 
-    /// Refuses what might have to go on in Ticks where no more may go on.
+    /// Refuses what might have to continue in Ticks where no more may continue.
     fn begin_for_account(&mut self, work: Work) -> Result<Outcome, RejectReason> {
         let Work::Account { account, .. } = work else {
             unreachable!("called for accounts only");
@@ -60,7 +60,7 @@ impl Reference {
         Ok(self.begin(work, &mut 0))
     }
 
-    /// Whether as many mass cancels go on as may.
+    /// Whether as many mass cancels continue as may.
     pub(super) fn cancels_are_full(&self) -> bool {
         let going_on = self.work.iter().filter(|work| matches!(work, Work::Account { .. }));
         going_on.count() >= self.bounds.pending_cancels_max as usize

@@ -62,7 +62,7 @@ impl Case {
         self
     }
 
-    /// Runs the sequence; a panic on the way is a failure as well.
+    /// Runs the sequence; a panic on the way is a failure too.
     pub fn run(&self) -> Result<Coverage, Failure> {
         let world = self.world();
         let mut lockstep = Lockstep::new(&world, self.altered);

@@ -111,7 +111,7 @@ impl Reference {
                         break Ending::Own;
                     }
                     taker.remaining = Quantity(taker.remaining.0 - by.0);
-                    // It had less than the taker, which goes on: it is the one that ends.
+                    // It had less than the taker, which continues: it is the one that ends.
                     makers.pop_front();
                     continue;
                 }
@@ -168,7 +168,7 @@ impl Reference {
         };
         let before = held(&taker, &maker);
 
-        // Where risk is off nobody is charged, but an amount to be spent shrinks by the fee as well.
+        // Where risk is off nobody is charged, but an amount to be spent shrinks by the fee too.
         let pays_from_amount = taker.side == Side::Buy && taker.quote_left.is_some();
         let (mut taker_fee, mut maker_fee) = (0, 0);
         if risk || pays_from_amount {
@@ -325,7 +325,7 @@ impl Reference {
         Self::answer(order, status)
     }
 
-    /// Tells that an order goes on with less, and returns it.
+    /// Tells that an order continues with less, and returns it.
     pub(super) fn reduce(&mut self, order: &Order, reason: ReduceReason, by: Quantity) -> Order {
         let smaller = Order { remaining: Quantity(order.remaining.0 - by.0), ..*order };
         self.events.push(Event::Reduced(Reduced {
@@ -353,7 +353,7 @@ impl Reference {
         }
     }
 
-    /// The answer about an order that stands or goes on.
+    /// The answer about an order that stands or continues.
     pub(super) fn standing(order: &Order) -> Outcome {
         let is_untouched = order.filled == Quantity::ZERO;
         let status = if is_untouched { OrderStatus::Open } else { OrderStatus::PartiallyFilled };

@@ -132,7 +132,7 @@ impl Reference {
         self.next_background_work() <= self.time
     }
 
-    /// Does what is due, then goes on with what earlier commands began.
+    /// Does what is due, then continues with what earlier commands began.
     fn tick(&mut self) -> Outcome {
         let mut visited = 0;
         if self.rules_version >= 2 {

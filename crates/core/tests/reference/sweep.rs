@@ -64,7 +64,7 @@ impl Reference {
         let at = goes_on.unwrap_or(self.sweeps.len() - 1);
         let mut sweep = self.sweeps.remove(at);
         let (cancelled, pending) = self.walk(&mut sweep, &mut 0);
-        // One that was waiting for its turn goes on waiting, though nothing is left of it.
+        // One that was waiting for its turn continues waiting, though nothing is left of it.
         if pending || goes_on.is_some() {
             self.sweeps.insert(at, sweep);
         }
@@ -175,7 +175,7 @@ impl Reference {
         }
     }
 
-    /// Lets everything that goes on have its turn, as far as one command may.
+    /// Lets everything that continues have its turn, as far as one command may.
     pub(super) fn take_turns(&mut self, visited: &mut usize) {
         let mut idle = 0;
         while *visited < ORDERS_PER_COMMAND && idle < 3 {
@@ -213,7 +213,7 @@ impl Reference {
         }
     }
 
-    /// What went on under rules version 1 goes on under version 2.
+    /// What went on under rules version 1 continues under version 2.
     pub(super) fn adopt_work(&mut self) {
         for work in std::mem::take(&mut self.work) {
             let Work::Account { account, instrument, side, reason, last, .. } = work else {

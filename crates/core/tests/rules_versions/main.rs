@@ -1,9 +1,9 @@
 //! What every version of the rules decided once, it decides for ever: recorded journals are decided
 //! again, and every event and state hash must be the recorded one.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 #[path = "../reference/mod.rs"]
 mod reference;
 
@@ -27,7 +27,7 @@ const RULES_1: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-1-deep.lz4")),
 ];
 
-/// The same of version 2. Its script goes on with what only version 2 knows.
+/// The same of version 2. Its script continues with what only version 2 knows.
 const RULES_2: Fixtures = [
     ("script", include_bytes!("../fixtures/rules-2-script.lz4")),
     ("general", include_bytes!("../fixtures/rules-2-general.lz4")),

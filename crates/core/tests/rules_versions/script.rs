@@ -332,7 +332,7 @@ impl Script {
     }
 
     /// Mass cancels and disconnects of more than 256 orders, with other commands between, and one
-    /// more than may go on; a dead-man timer that waits for room.
+    /// more than may continue; a dead-man timer that waits for room.
     fn cancels(&mut self) {
         let handling = Handling::NONE.with_cancel_on_disconnect(true);
         let leaving = NewOrder { handling, ..buy(1, 20, 1) };

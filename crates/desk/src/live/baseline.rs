@@ -1,4 +1,4 @@
-//! The state of a core as the baseline of a feed.
+//! Makes the baseline of a feed from the state of a core.
 
 use rialto_engine::{Core, OrderState};
 use rialto_feed::{
@@ -9,8 +9,8 @@ use rialto_model::{
     AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
 };
 
-/// The baseline of a feed that goes on from where this core stands. No order may be suspended on its
-/// way into the book.
+/// The baseline of a feed that continues after this core's state. The core must have no order whose
+/// matching is suspended.
 #[must_use]
 pub fn baseline_of(core: &Core) -> Baseline {
     let holders = core.accounts().map(|account| account.id);
@@ -72,7 +72,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
     }
 }
 
-/// What a baseline says of an order that rests in a book.
+/// The baseline of a resting order.
 #[must_use]
 pub fn baseline_order(order: &OrderState) -> BaselineOrder {
     let never = order.expire_at == Timestamp::MAX;

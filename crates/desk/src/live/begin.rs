@@ -1,4 +1,4 @@
-//! The feed as it begins: some way behind the end of the journal, with the trades before that.
+//! The start of a feed: some commands before the end of the journal, with the trades before them.
 
 use super::baseline::baseline_of;
 use super::{LiveConfig, LiveError};
@@ -6,12 +6,12 @@ use rialto_engine::Engine;
 use rialto_feed::Feed;
 use rialto_model::{Event, Seq, Timestamp};
 
-/// The feed of `config.history` commands ago. Folding those commands again brings back what no
-/// snapshot holds: their trades, fills and ended orders.
+/// The feed as of `config.history` commands ago. Folding those commands again restores what no
+/// snapshot has: their trades, fills and ended orders.
 pub(super) fn begin(engine: &Engine, config: &LiveConfig) -> Result<Feed, LiveError> {
     let history = config.history.max(LiveConfig::HISTORY_MIN);
     let oldest = engine.events(Seq::ZERO).oldest().0.saturating_sub(1);
-    // Where the event log does not reach back that far, the feed begins where it does.
+    // If the event log is shorter, the feed begins at its first sequence.
     let from = engine.released().0.saturating_sub(history).max(oldest);
     if from == 0 {
         return Ok(Feed::new(config.feed));
@@ -25,7 +25,7 @@ pub(super) fn begin(engine: &Engine, config: &LiveConfig) -> Result<Feed, LiveEr
     Ok(feed)
 }
 
-/// Reads the trades of the last 24 hours before the baseline back into the feed.
+/// Adds the trades of the last 24 hours before the baseline to the feed.
 fn backfill(
     engine: &Engine,
     feed: &mut Feed,

@@ -1,11 +1,12 @@
-//! What the folding thread counts.
+//! Counters of the folding thread.
 
 use rialto_model::{Event, RejectReason};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const REASONS: usize = RejectReason::ALL.len() + 1;
 
-/// What has been folded since the start; what was folded again from before it does not count.
+/// Counts of folded commands and events since the start. Commands that were released before the
+/// start do not count.
 #[derive(Debug)]
 pub struct FoldCounts {
     commands: AtomicU64,
@@ -23,7 +24,7 @@ impl Default for FoldCounts {
 }
 
 impl Clone for FoldCounts {
-    /// What has been counted by now, each for itself.
+    /// Reads each counter separately.
     fn clone(&self) -> Self {
         let by_now = |counter: &AtomicU64| AtomicU64::new(counter.load(Ordering::Relaxed));
         FoldCounts {
@@ -51,17 +52,17 @@ impl FoldCounts {
         self.trades.load(Ordering::Relaxed)
     }
 
-    /// Commands refused for a reason.
+    /// Commands rejected for a reason.
     pub fn rejects(&self, reason: RejectReason) -> u64 {
         self.rejects[usize::from(reason.number())].load(Ordering::Relaxed)
     }
 
-    /// One thread counts, so that a load and a store suffice where all cores would have to agree.
+    /// Only one thread counts, so that a load and a store suffice instead of an atomic addition.
     fn add(counter: &AtomicU64, count: u64) {
         counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
     }
 
-    /// Counts in what another thread has counted, when neither counts any more.
+    /// Adds the counts of another feed, when neither is counting.
     pub(super) fn add_all(&self, others: &FoldCounts) {
         let own = [&self.commands, &self.orders, &self.trades].into_iter().chain(&self.rejects);
         let other = [&others.commands, &others.orders, &others.trades].into_iter();

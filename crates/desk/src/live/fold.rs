@@ -1,10 +1,10 @@
-//! The thread that folds released events and tells subscribers.
+//! The thread that folds released events and publishes to subscribers.
 
 use super::hub::{Subscription, Table};
-use super::news::{News, What};
 use super::private::{PrivateChannel, owners};
+use super::publication::{Content, Publication};
 use super::{LiveError, Shared};
-use crate::Names;
+use crate::NameTable;
 use rialto_engine::{EventBatch, EventReader};
 use rialto_feed::{BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
 use rialto_model::{Event, Seq, Timestamp};
@@ -13,35 +13,36 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long queries may be kept waiting by one round of folding.
+/// The longest time that one round of folding blocks queries.
 const ROUND: Duration = Duration::from_millis(1);
-/// Commands between two looks at the clock: a few microseconds of folding.
+/// The commands folded between two readings of the clock: a few microseconds of folding.
 const COMMANDS_PER_LOOK: usize = 16;
-/// How long the thread waits for events before it looks whether it is to stop.
+/// How long the thread waits for events before it checks for a stop.
 const WAIT: Duration = Duration::from_millis(50);
-/// How long queries that wait are let through at most before folding goes on.
+/// The longest time for which waiting queries may run before folding continues.
 const COURTESY: Duration = Duration::from_micros(200);
 
-/// After publishing, the thread rests for four times as long as that took. Publishing then
-/// takes a fifth of a processor. Changes meanwhile are published together: a level that changes
-/// twice is published once.
+/// The rest after publishing, as a multiple of the time of publishing, so that publishing takes a
+/// fifth of a processor. Changes during the rest are conflated: a level that changes twice is
+/// published once.
 const REST: u32 = 4;
-/// Shorter rests are added up until they are as long.
+/// The shortest rest; shorter ones are accumulated.
 const REST_MIN: Duration = Duration::from_micros(400);
-/// No rest is longer, so that telling which takes longer than a quarter of it takes more than a fifth.
+/// The longest rest. Publishing that takes more than a quarter of this takes more than a fifth of a
+/// processor.
 const REST_MAX: Duration = Duration::from_millis(50);
-/// A rest ends when as many commands wait to be folded. As many are read at a time.
+/// The number of waiting commands that ends a rest, and of commands read at once.
 const WAITING_MAX: u64 = 1_024;
-/// How often a rest looks at the number of commands that wait.
+/// The interval at which a rest checks the number of waiting commands.
 const REST_LOOK: Duration = Duration::from_millis(1);
 
 pub(super) struct Folder {
     shared: Arc<Shared>,
     reader: EventReader,
-    /// What was read and is not folded yet.
+    /// Batches that are read and not yet folded.
     batches: VecDeque<EventBatch>,
     count_after: Seq,
-    /// When the thread has rested for what it published so far.
+    /// When the rest for everything published so far ends.
     rested: Instant,
 }
 
@@ -59,9 +60,9 @@ struct PrivateEvents {
     events: Vec<Event>,
 }
 
-/// What one round found out.
+/// The result of one round of folding.
 struct FoldRound {
-    told: Vec<FeedChange>,
+    changes: Vec<FeedChange>,
     own: Vec<PrivateEvents>,
     last: Seq,
 }
@@ -73,12 +74,12 @@ impl Folder {
 
     pub(super) fn run(mut self) {
         let shared = Arc::clone(&self.shared);
-        // A thread that panics must not leave its waiters waiting.
+        // A panic must still wake the waiters.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.follow()));
         let fault = outcome.unwrap_or(Err(LiveError::Panicked)).err();
         *shared.fault() = fault.map(Arc::new);
         shared.hub.close();
-        // Wakes the waiters for a sequence that will not come.
+        // Wakes the waiters for a sequence that will never be folded.
         shared.folded.send_modify(|_| {});
     }
 
@@ -86,8 +87,8 @@ impl Folder {
         while !self.shared.stop.load(Ordering::Acquire) {
             self.read()?;
             if !self.batches.is_empty() {
-                let telling = self.round()?;
-                self.rest_after(telling);
+                let publishing = self.round()?;
+                self.rest_after(publishing);
             } else if self.reader.is_over() {
                 break;
             }
@@ -95,7 +96,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Reads what there is to be folded, and waits for it if there is nothing.
+    /// Reads batches to fold, and waits if there are none.
     fn read(&mut self) -> Result<(), LiveError> {
         self.batches.retain(|batch| batch.remaining() > 0);
         if self.batches.is_empty() {
@@ -112,57 +113,58 @@ impl Folder {
         Ok(())
     }
 
-    /// Leaves the processor to others in proportion to how long it took to tell subscribers.
-    fn rest_after(&mut self, telling: Duration) {
+    /// Yields the processor in proportion to the time of publishing.
+    fn rest_after(&mut self, publishing: Duration) {
         let began = Instant::now();
-        // Time in which there was nothing to tell counts as rest.
-        let rested = self.rested.max(began - telling) + telling * (1 + REST);
+        // Time without anything to publish counts as rest.
+        let rested = self.rested.max(began - publishing) + publishing * (1 + REST);
         self.rested = rested.min(began + REST_MAX);
         let rest = self.rested.saturating_duration_since(began);
         if rest < REST_MIN {
             return;
         }
-        let is_wanted = || {
+        let must_go_on = || {
             self.shared.stop.load(Ordering::Acquire)
-                || self.reader.released().0.saturating_sub(self.shared.hub.told().0) >= WAITING_MAX
+                || self.reader.released().0.saturating_sub(self.shared.hub.published().0)
+                    >= WAITING_MAX
         };
-        while began.elapsed() < rest && !is_wanted() {
+        while began.elapsed() < rest && !must_go_on() {
             std::thread::sleep(rest.saturating_sub(began.elapsed()).min(REST_LOOK));
         }
     }
 
-    /// Folds for about [`ROUND`], lets queries see it, and then tells subscribers. Returns how long
-    /// telling them took.
+    /// Folds for about [`ROUND`], makes the result visible to queries, and then publishes to
+    /// subscribers. Returns the time of publishing.
     fn round(&mut self) -> Result<Duration, LiveError> {
         let shared = Arc::clone(&self.shared);
         let table = shared.hub.take();
         let folded = {
             let mut feed = shared.feed.write().unwrap_or_else(PoisonError::into_inner);
             let folded = self.fold(&mut feed, &table);
-            // Before queries can see it, so that names are never behind what they name.
+            // Names are updated before queries can see the feed, so that no name in it is unknown.
             shared.learn_names(&feed);
             folded
         };
-        let told = folded.as_ref().map_or(shared.hub.told(), |round| round.last);
+        let published = folded.as_ref().map_or(shared.hub.published(), |round| round.last);
         let began = Instant::now();
         if let Ok(round) = &folded {
-            self.tell(round, &table);
+            self.publish(round, &table);
         }
-        let telling = began.elapsed();
-        shared.hub.put_back(table, told);
-        shared.folded.send_replace(told);
+        let publishing = began.elapsed();
+        shared.hub.put_back(table, published);
+        shared.folded.send_replace(published);
         self.let_readers_through();
-        folded.map(|_| telling)
+        folded.map(|_| publishing)
     }
 
     fn fold(&mut self, feed: &mut Feed, table: &Table) -> Result<FoldRound, LiveError> {
         let began = Instant::now();
-        let mut round = FoldRound { told: Vec::new(), own: Vec::new(), last: feed.seq() };
+        let mut round = FoldRound { changes: Vec::new(), own: Vec::new(), last: feed.seq() };
         let mut time = feed.time();
-        let FoldRound { told, own, last } = &mut round;
-        let mut hear = |update: Update<'_>| {
+        let FoldRound { changes, own, last } = &mut round;
+        let mut on_update = |update: Update<'_>| {
             if !table.is_empty() {
-                listen(update, table, told);
+                keep(update, table, changes);
             }
         };
         let mut look = COMMANDS_PER_LOOK;
@@ -180,8 +182,8 @@ impl Folder {
             let mut is_own = false;
             for event in events {
                 let event = event.map_err(undecodable)?;
-                feed.fold(seq, stamped, &event, &mut hear)?;
-                is_own |= table.has_own() && is_wanted(&event, table);
+                feed.fold(seq, stamped, &event, &mut on_update)?;
+                is_own |= table.has_own() && has_subscribed_owner(&event, table);
                 if let Some(counts) = counts {
                     counts.count(&event);
                 }
@@ -203,47 +205,47 @@ impl Folder {
                 look = COMMANDS_PER_LOOK;
             }
         }
-        feed.end_of(*last, time, &mut hear)?;
+        feed.end_of(*last, time, &mut on_update)?;
         Ok(round)
     }
 
-    fn tell(&self, round: &FoldRound, table: &Table) {
-        let tell = TablePublisher { table, names: &self.shared.names() };
-        // A listener that is cut off at a public change has then received all its private events.
+    fn publish(&self, round: &FoldRound, table: &Table) {
+        let publisher = TablePublisher { table, names: &self.shared.names() };
+        // A listener that overflows at a public change has then received all its private events.
         for PrivateEvents { seq, time, events } in &round.own {
             let accounts: BTreeSet<_> = events.iter().flat_map(owners).flatten().collect();
             for account in accounts {
                 for channel in [PrivateChannel::Orders, PrivateChannel::Fills] {
-                    let own = What::Own { time: *time, events };
-                    tell.of(Subscription::Own(channel, account), *seq, own);
+                    let own = Content::Own { time: *time, events };
+                    publisher.publish(Subscription::Own(channel, account), *seq, own);
                 }
             }
         }
-        for told in &round.told {
-            match told {
+        for change in &round.changes {
+            match change {
                 FeedChange::Book(delta) => {
-                    let (seq, what) = (delta.last_seq, What::Book(delta));
-                    tell.of(Subscription::Book(delta.instrument), seq, what);
-                    tell.of(Subscription::Top(delta.instrument), seq, what);
+                    let (seq, content) = (delta.last_seq, Content::Book(delta));
+                    publisher.publish(Subscription::Book(delta.instrument), seq, content);
+                    publisher.publish(Subscription::Top(delta.instrument), seq, content);
                 }
                 FeedChange::Trade(trade) => {
                     let subscription = Subscription::Trades(trade.instrument);
-                    tell.of(subscription, trade.at.seq, What::Trade(trade));
+                    publisher.publish(subscription, trade.at.seq, Content::Trade(trade));
                 }
                 FeedChange::Ticker(ticker) => {
                     let subscription = Subscription::Ticker(ticker.instrument);
-                    tell.of(subscription, ticker.at.seq, What::Ticker(ticker));
+                    publisher.publish(subscription, ticker.at.seq, Content::Ticker(ticker));
                 }
                 FeedChange::Balance(balance) => {
                     let subscription = Subscription::Own(PrivateChannel::Balances, balance.account);
-                    tell.of(subscription, balance.updated, What::Balance(balance));
+                    publisher.publish(subscription, balance.updated, Content::Balance(balance));
                 }
             }
         }
     }
 
-    /// Gives queries that wait a chance to be answered before the next round: the lock itself
-    /// prefers whoever is running, and under load that is always this thread.
+    /// Lets waiting queries run before the next round. The lock itself prefers the running thread,
+    /// which under load is always this one.
     fn let_readers_through(&self) {
         if self.shared.waiting.load(Ordering::Acquire) == 0 {
             return;
@@ -255,49 +257,51 @@ impl Folder {
     }
 }
 
-/// Tells those in a table.
+/// Publishes to the listeners of a table.
 struct TablePublisher<'a> {
     table: &'a Table,
-    names: &'a Names,
+    names: &'a NameTable,
 }
 
 impl TablePublisher<'_> {
-    fn of(&self, subscription: Subscription, seq: Seq, what: What<'_>) {
+    fn publish(&self, subscription: Subscription, seq: Seq, content: Content<'_>) {
         let listeners = self.table.of(subscription);
         if !listeners.is_empty() {
-            let news = News::new(subscription, seq, what, self.names);
-            listeners.iter().for_each(|listener| listener.hear(&news));
+            let publication = Publication::new(subscription, seq, content, self.names);
+            listeners.iter().for_each(|listener| listener.publish(&publication));
         }
     }
 }
 
 /// Keeps a copy of the changes that have subscribers.
-fn listen(update: Update<'_>, table: &Table, told: &mut Vec<FeedChange>) {
-    let wanted = |subscription| !table.of(subscription).is_empty();
+fn keep(update: Update<'_>, table: &Table, changes: &mut Vec<FeedChange>) {
+    let has_subscribers = |subscription| !table.of(subscription).is_empty();
     match update {
         Update::Book(delta) => {
             let instrument = delta.instrument;
-            if wanted(Subscription::Book(instrument)) || wanted(Subscription::Top(instrument)) {
-                told.push(FeedChange::Book(Arc::new(delta.clone())));
+            if has_subscribers(Subscription::Book(instrument))
+                || has_subscribers(Subscription::Top(instrument))
+            {
+                changes.push(FeedChange::Book(Arc::new(delta.clone())));
             }
         }
-        Update::Trade(trade) if wanted(Subscription::Trades(trade.instrument)) => {
-            told.push(FeedChange::Trade(*trade));
+        Update::Trade(trade) if has_subscribers(Subscription::Trades(trade.instrument)) => {
+            changes.push(FeedChange::Trade(*trade));
         }
-        Update::Ticker(ticker) if wanted(Subscription::Ticker(ticker.instrument)) => {
-            told.push(FeedChange::Ticker(*ticker));
+        Update::Ticker(ticker) if has_subscribers(Subscription::Ticker(ticker.instrument)) => {
+            changes.push(FeedChange::Ticker(*ticker));
         }
         Update::Balance(balance)
-            if wanted(Subscription::Own(PrivateChannel::Balances, balance.account)) =>
+            if has_subscribers(Subscription::Own(PrivateChannel::Balances, balance.account)) =>
         {
-            told.push(FeedChange::Balance(*balance));
+            changes.push(FeedChange::Balance(*balance));
         }
         _ => {}
     }
 }
 
 /// Whether an owner of the event is subscribed to orders or fills.
-fn is_wanted(event: &Event, table: &Table) -> bool {
+fn has_subscribed_owner(event: &Event, table: &Table) -> bool {
     owners(event).into_iter().flatten().any(|account| {
         [PrivateChannel::Orders, PrivateChannel::Fills]
             .into_iter()

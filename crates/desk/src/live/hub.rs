@@ -1,8 +1,8 @@
-//! Who is subscribed to what, and from which sequence on.
+//! The listeners of each subscription, and the sequence from which each one receives.
 //!
-//! The folding thread takes the table out while it folds and tells, and puts it back at the end of
-//! each round. Whoever subscribes meanwhile joins when it comes back, so that it is always clear
-//! which sequence a subscription begins after.
+//! The folding thread takes the table out while it folds and publishes, and puts it back at the end
+//! of each round. Listeners that subscribe meanwhile join when the table is back, so that each
+//! subscription begins after a definite sequence.
 
 use super::{Listener, PrivateChannel};
 use rialto_model::{AccountId, InstrumentId, Seq};
@@ -10,26 +10,26 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What can be subscribed to.
+/// The kinds of subscriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subscription {
-    /// A whole book: first all of it, then what changes.
+    /// A whole book: first a snapshot, then changes.
     Book(InstrumentId),
-    /// The best levels of a book, whole each time.
+    /// The best levels of a book, complete each time.
     Top(InstrumentId),
     /// Trades.
     Trades(InstrumentId),
-    /// The last 24 hours.
+    /// The statistics of the last 24 hours.
     Ticker(InstrumentId),
-    /// Something that is an account's own.
+    /// A private channel of an account.
     Own(PrivateChannel, AccountId),
 }
 
-/// The subscribers of everything.
+/// The listeners by subscription.
 #[derive(Default)]
 pub(super) struct Table {
     subscribers: HashMap<Subscription, Vec<Arc<dyn Listener>>>,
-    /// How many of the subscriptions are private.
+    /// The number of private subscriptions.
     own: usize,
 }
 
@@ -65,16 +65,16 @@ impl Table {
     }
 }
 
-/// Listeners in a table that ends hear no more: also when the thread that has it panics.
+/// Dropping a table closes its listeners, also when the folding thread panics.
 impl Drop for Table {
     fn drop(&mut self) {
         for listener in self.subscribers.values().flatten() {
-            listener.over();
+            listener.closed();
         }
     }
 }
 
-/// The table, or what is to be done to it when it comes back.
+/// The table, or the changes to apply when the folding thread puts it back.
 pub(super) struct Hub {
     state: Mutex<State>,
     closed: AtomicBool,
@@ -84,7 +84,7 @@ struct State {
     table: Option<Table>,
     changes: Vec<Change>,
     /// The last sequence that was published.
-    told: Seq,
+    published: Seq,
 }
 
 enum Change {
@@ -93,68 +93,68 @@ enum Change {
 }
 
 impl Hub {
-    pub(super) fn new(told: Seq) -> Hub {
-        let state = State { table: Some(Table::default()), changes: Vec::new(), told };
+    pub(super) fn new(published: Seq) -> Hub {
+        let state = State { table: Some(Table::default()), changes: Vec::new(), published };
         Hub { state: Mutex::new(state), closed: AtomicBool::new(false) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing here panics between two changes that belong together.
+        // No code here panics between two dependent changes.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes a listener, and reports to it when and from which sequence on it has joined.
+    /// Subscribes a listener, and calls it with the sequence after which it receives.
     pub(super) fn join(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
         self.change(Change::Join(subscription, listener));
     }
 
-    /// Ends a subscription. What comes until it has ended is dropped by the listener.
+    /// Ends a subscription. The listener must ignore publications until it has ended.
     pub(super) fn leave(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
         self.change(Change::Leave(subscription, listener));
     }
 
     fn change(&self, change: Change) {
         let mut state = self.lock();
-        let State { table, changes, told } = &mut *state;
+        let State { table, changes, published } = &mut *state;
         match table {
-            Some(table) => change.apply(table, *told),
+            Some(table) => change.apply(table, *published),
             None => changes.push(change),
         }
     }
 
-    /// The last published sequence: its listeners have received everything up to it.
-    pub(super) fn told(&self) -> Seq {
-        self.lock().told
+    /// The last published sequence: listeners have received everything up to it.
+    pub(super) fn published(&self) -> Seq {
+        self.lock().published
     }
 
-    /// Takes the table out; nobody joins until it is put back.
+    /// Takes the table out; no listener joins until it is put back.
     pub(super) fn take(&self) -> Table {
         self.lock().table.take().unwrap_or_default()
     }
 
-    /// Puts the table back when everything through `told` has been published.
-    pub(super) fn put_back(&self, mut table: Table, told: Seq) {
+    /// Puts the table back after everything through `published` has been published.
+    pub(super) fn put_back(&self, mut table: Table, published: Seq) {
         let mut state = self.lock();
-        state.told = told;
+        state.published = published;
         for change in state.changes.drain(..) {
-            change.apply(&mut table, told);
+            change.apply(&mut table, published);
         }
         state.table = Some(table);
     }
 
-    /// Nothing more will be published.
+    /// Closes all listeners; nothing more is published.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         drop(self.take());
-        self.put_back(Table::default(), self.told());
+        self.put_back(Table::default(), self.published());
     }
 
-    /// Begins anew after it was closed, with everything through `told` told. Whoever has joined
-    /// since then is cut off, because nobody has told them what happened in between.
-    pub(super) fn reopen(&self, told: Seq) {
+    /// Reopens a closed hub after the sequence `published`. Listeners that joined meanwhile are
+    /// closed, because they would miss the events between.
+    pub(super) fn reopen(&self, published: Seq) {
         drop(self.take());
         self.closed.store(false, Ordering::Release);
-        self.put_back(Table::default(), told);
+        self.put_back(Table::default(), published);
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -163,9 +163,9 @@ impl Hub {
 }
 
 impl Change {
-    fn apply(self, table: &mut Table, told: Seq) {
+    fn apply(self, table: &mut Table, published: Seq) {
         match self {
-            Change::Join(subscription, listener) => table.join(subscription, listener, told),
+            Change::Join(subscription, listener) => table.join(subscription, listener, published),
             Change::Leave(subscription, listener) => table.leave(subscription, &listener),
         }
     }

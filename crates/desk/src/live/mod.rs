@@ -1,28 +1,28 @@
-//! The live feed: a thread that folds released events into what queries ask for, and tells
-//! subscribers what happened.
+//! The live feed: a thread that folds released events into the state for queries and publishes them
+//! to subscribers.
 //!
-//! The thread holds the feed for about a millisecond at a time, so that no query waits longer,
-//! and steps aside for those that wait. When the engine is faster than the fold, the feed lags;
-//! [`Live::lag`] says by how much. Only queries that ask for a sequence wait for it.
+//! The thread locks the feed for about a millisecond at a time, and lets waiting queries run in
+//! between. When the engine is faster than folding, the feed lags: [`Live::lag`] returns by how
+//! much. Only queries that ask for a sequence wait for it.
 
 mod baseline;
 mod begin;
 mod counts;
 mod fold;
 mod hub;
-mod news;
 mod priority;
 mod private;
+mod publication;
 mod restart;
 
 pub use baseline::{baseline_of, baseline_order};
 pub use counts::FoldCounts;
 pub use hub::Subscription;
-pub use news::{Listener, News, What};
 pub use priority::lower_priority;
 pub use private::{PrivateChannel, fills_of, owners};
+pub use publication::{Content, Listener, Publication};
 
-use crate::{Listing, Names};
+use crate::{Listing, NameTable};
 use fold::Folder;
 use hub::Hub;
 use rialto_engine::{Engine, EventReader, ReadEventsError, ReplayError};
@@ -34,28 +34,28 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How much a live feed remembers and how far behind the end it begins.
+/// The settings of a live feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveConfig {
-    /// How much the feed remembers.
+    /// The limits of the feed's history.
     pub feed: FeedConfig,
-    /// Commands before the end of the journal with which the feed begins at a start, so that
-    /// trades, fills and ended orders outlive it; at least [`LiveConfig::HISTORY_MIN`].
+    /// The number of commands before the end of the journal at which the feed begins, so that
+    /// trades, fills and ended orders survive a restart; at least [`LiveConfig::HISTORY_MIN`].
     pub history: u64,
-    /// Commands before those whose trades of the last 24 hours are read back into tickers, last
-    /// trades and fills.
+    /// The number of commands before those whose trades of the last 24 hours are read into tickers,
+    /// last trades and fills.
     pub backfill: u64,
-    /// Commands that one private stream may be resumed behind the present; further back is
+    /// The number of past commands from which a private stream can be resumed; older ones are
     /// `too_far_back`.
     pub replay: u64,
-    /// By how much the priority of the folding thread is lower, on Linux: 0 (not at all) to 19.
-    /// Publishing to many subscribers must not take the processor from trading.
+    /// By how much the priority of the folding thread is lowered, on Linux: 0 to 19. Publishing to
+    /// many subscribers must not take the processor from trading.
     pub nice: u8,
 }
 
 impl LiveConfig {
-    /// The least that [`LiveConfig::history`] counts as: within so many commands the longest
-    /// order that is on its way into the book has arrived, and only then can a feed begin.
+    /// The least [`LiveConfig::history`]. Within this many commands even the longest suspended
+    /// matching is complete, and a feed can begin only then.
     pub const HISTORY_MIN: u64 = 65_536;
 }
 
@@ -71,11 +71,11 @@ impl Default for LiveConfig {
     }
 }
 
-/// Why the live feed cannot begin or go on.
+/// The error that prevents a live feed from starting or continuing.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// The state to begin with could not be made.
-    #[error("the state that the live feed begins with cannot be made")]
+    /// The initial state could not be made.
+    #[error("the initial state of the live feed cannot be made")]
     Begin(#[from] ReplayError),
     /// The event log could not be read.
     #[error(transparent)]
@@ -83,18 +83,20 @@ pub enum LiveError {
     /// A record of the event log could not be decoded.
     #[error("the events of sequence {seq} cannot be decoded")]
     Decode {
-        /// Where.
+        /// The sequence.
         seq: Seq,
-        /// What is wrong with them.
+        /// The decoder's error.
         source: DecodeError,
     },
-    /// Events do not follow from what came before them.
-    #[error("the events do not add up: a defect, or the event log was changed; verify the data")]
+    /// Events contradict the state before them.
+    #[error(
+        "the events contradict the state before them: a defect, or the event log was changed; verify the data"
+    )]
     Fold(#[from] FoldError),
-    /// The system gives no thread.
+    /// The system refused to start a thread.
     #[error("the thread of the live feed cannot be started")]
     Thread(#[source] std::io::Error),
-    /// The thread of the live feed ended where it must not.
+    /// The thread of the live feed panicked.
     #[error("the thread of the live feed panicked: a defect; its message was printed")]
     Panicked,
 }
@@ -107,15 +109,15 @@ pub struct Live {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the folding thread shares with everyone else.
+/// The state that the folding thread shares with queries.
 struct Shared {
     feed: RwLock<Feed>,
-    /// The names of all that the feed knows; never behind it.
-    names: RwLock<Arc<Names>>,
-    /// Readers that wait for the feed; the folding thread lets them go first.
+    /// The names of everything in the feed.
+    names: RwLock<Arc<NameTable>>,
+    /// Readers that wait for the feed; the folding thread yields to them.
     waiting: AtomicUsize,
     stop: AtomicBool,
-    /// The last sequence that was folded and published.
+    /// The last sequence that is folded and published.
     folded: watch::Sender<Seq>,
     hub: Hub,
     counts: FoldCounts,
@@ -123,17 +125,17 @@ struct Shared {
 }
 
 impl Live {
-    /// Makes the feed as it was [`LiveConfig::history`] commands ago and starts to fold from
-    /// there. It has caught up when [`Live::wait_for`] says so of the engine's
+    /// Makes the feed as of [`LiveConfig::history`] commands ago and folds from there. It has
+    /// caught up when [`Live::wait_for`] has waited for the engine's
     /// [`released`](Engine::released).
     ///
     /// # Errors
-    /// The state to begin with cannot be made; the error says why.
+    /// The initial state cannot be made.
     pub fn start(engine: &Engine, config: LiveConfig) -> Result<Arc<Live>, LiveError> {
         Live::start_counting(engine, config, engine.released())
     }
 
-    /// As [`Live::start`]; commands after `count_after` are counted.
+    /// As [`Live::start`]; only commands after `count_after` are counted.
     fn start_counting(
         engine: &Engine,
         config: LiveConfig,
@@ -142,7 +144,7 @@ impl Live {
         let feed = begin::begin(engine, &config)?;
         let seq = feed.seq();
         let shared = Arc::new(Shared {
-            names: RwLock::new(Arc::new(Names::of(&feed))),
+            names: RwLock::new(Arc::new(NameTable::of(&feed))),
             feed: RwLock::new(feed),
             waiting: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
@@ -157,7 +159,7 @@ impl Live {
         Ok(Arc::new(live))
     }
 
-    /// Folds from `from` on, on a thread of its own; commands after `count_after` are counted.
+    /// Starts the thread that folds from `from` on; only commands after `count_after` are counted.
     fn follow_from(&self, from: Seq, count_after: Seq) -> Result<(), LiveError> {
         let folder = Folder::new(Arc::clone(&self.shared), self.events.again(from), count_after);
         let nice = self.config.nice;
@@ -172,36 +174,36 @@ impl Live {
         Ok(())
     }
 
-    /// The feed as it is now. The guard holds the feed back: take what is needed and let go.
+    /// Locks the feed for reading. The guard blocks folding: hold it briefly.
     pub fn read(&self) -> RwLockReadGuard<'_, Feed> {
         self.shared.read()
     }
 
-    /// The names of the instruments and currencies that the feed knows.
+    /// The names of the instruments and currencies in the feed.
     #[must_use]
-    pub fn names(&self) -> Arc<Names> {
+    pub fn names(&self) -> Arc<NameTable> {
         Arc::clone(&self.shared.names())
     }
 
-    /// The instrument with this symbol, if the feed knows it.
+    /// The instrument with this symbol, if the feed has it.
     #[must_use]
     pub fn listing(&self, symbol: &Symbol) -> Option<Listing> {
         self.shared.names().by_symbol(symbol).copied()
     }
 
-    /// The last sequence that queries and subscribers know of.
+    /// The last sequence that is visible to queries and published to subscribers.
     #[must_use]
     pub fn seq(&self) -> Seq {
         *self.shared.folded.borrow()
     }
 
-    /// How many released commands the feed has yet to fold.
+    /// The number of released commands that are not folded yet.
     #[must_use]
     pub fn lag(&self) -> u64 {
         self.events.released().0.saturating_sub(self.seq().0)
     }
 
-    /// Waits until the feed has folded `seq`; `false` if it has not within `timeout`, or never will.
+    /// Waits until the feed has folded `seq`; `false` after `timeout`, or if the feed has ended.
     pub async fn wait_for(&self, seq: Seq, timeout: Duration) -> bool {
         let mut folded = self.shared.folded.subscribe();
         let reached = async {
@@ -215,57 +217,57 @@ impl Live {
         tokio::time::timeout(timeout, reached).await.unwrap_or(false)
     }
 
-    /// What went wrong, if something did: then nothing more is folded.
+    /// The error that ended the feed, if there is one.
     #[must_use]
     pub fn fault(&self) -> Option<Arc<LiveError>> {
         self.shared.fault().clone()
     }
 
-    /// What has been folded since the start.
+    /// Counts since the start.
     #[must_use]
     pub fn counts(&self) -> &FoldCounts {
         &self.shared.counts
     }
 
-    /// The settings it was started with.
+    /// The settings.
     #[must_use]
     pub fn config(&self) -> &LiveConfig {
         &self.config
     }
 
-    /// Ends the thread. What has been folded can still be read; subscribers are cut off.
+    /// Ends the thread. The feed can still be read; listeners are closed.
     pub fn stop(&self) {
         self.shared.stop.store(true, Ordering::Release);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // The thread itself has reported a panic, on its way out.
+            // A panic was already reported by the thread.
             drop(thread.join());
         }
     }
 
-    /// Subscribes a listener, and reports to it when and from which sequence on it has joined.
+    /// Subscribes a listener, and calls it with the sequence after which it receives.
     pub fn join(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
         self.shared.hub.join(subscription, listener);
     }
 
-    /// Ends a subscription. Until it has ended, a moment later, the listener may still hear of it.
+    /// Ends a subscription, asynchronously: the listener may still receive a few publications.
     pub fn leave(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
         self.shared.hub.leave(subscription, listener);
     }
 
-    /// The last sequence whose events were all published to subscribers.
+    /// The last sequence whose events are all published to subscribers.
     #[must_use]
-    pub fn told(&self) -> Seq {
-        self.shared.hub.told()
+    pub fn published(&self) -> Seq {
+        self.shared.hub.published()
     }
 
-    /// A reader of released events, from `from` on.
+    /// A reader of released events from `from` on.
     #[must_use]
     pub fn events(&self, from: Seq) -> EventReader {
         self.events.again(from)
     }
 
-    /// The least sequence that a private stream may be resumed from.
+    /// The oldest sequence from which a private stream can be resumed.
     #[must_use]
     pub fn oldest_resume(&self) -> Seq {
         let kept = self.events.oldest().0.saturating_sub(1);
@@ -285,22 +287,22 @@ impl Shared {
             return feed;
         }
         self.waiting.fetch_add(1, Ordering::AcqRel);
-        // Only the folding thread writes; if it panicked, what it left is served no worse than
-        // what a failed fold leaves, and the fault says so.
+        // Only the folding thread writes. After its panic the state is as good as after a failed
+        // fold, and the fault is set.
         let feed = self.feed.read().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::AcqRel);
         feed
     }
 
-    fn names(&self) -> RwLockReadGuard<'_, Arc<Names>> {
-        // It is replaced as a whole.
+    fn names(&self) -> RwLockReadGuard<'_, Arc<NameTable>> {
+        // The table is only ever replaced as a whole.
         self.names.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over what was listed since.
+    /// Adds new instruments and currencies to the names.
     fn learn_names(&self, feed: &Feed) {
         if self.names().are_behind(feed) {
-            let names = Arc::new(Names::of(feed));
+            let names = Arc::new(NameTable::of(feed));
             *self.names.write().unwrap_or_else(PoisonError::into_inner) = names;
         }
     }

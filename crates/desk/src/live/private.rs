@@ -1,22 +1,22 @@
-//! What of a command's events is an account's own.
+//! The private events of a command.
 
 use rialto_feed::{Fill, Moment, Role};
 use rialto_model::{AccountId, CommandKind, Event, Trade};
 
-/// A private channel that consists of events, and so can be replayed from the event log. Balances
-/// are states instead: they begin with all of them.
+/// A private channel. Orders and fills consist of events and can be replayed from the event log.
+/// Balances are states: a subscription begins with all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PrivateChannel {
-    /// What happens to an account's orders.
+    /// Changes of an account's orders.
     Orders,
-    /// An account's parts in trades.
+    /// An account's fills.
     Fills,
     /// An account's balances.
     Balances,
 }
 
 impl PrivateChannel {
-    /// The name in messages.
+    /// The name in the protocol.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -27,8 +27,8 @@ impl PrivateChannel {
     }
 }
 
-/// The accounts that an event about orders belongs to: maker and taker of a trade, at most one of
-/// anything else.
+/// The accounts that an order event belongs to: maker and taker of a trade, at most one for other
+/// events.
 #[must_use]
 pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
     let one = |account| [Some(account), None];
@@ -51,7 +51,7 @@ pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
     }
 }
 
-/// The maker's and the taker's part of a trade.
+/// The maker's and the taker's fill of a trade.
 #[must_use]
 pub fn fills_of(trade: &Trade, at: Moment) -> [Fill; 2] {
     let fill = |role, account, order, side, fee| Fill {

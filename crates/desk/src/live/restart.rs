@@ -1,4 +1,4 @@
-//! Going on after a fault.
+//! Restarting the feed after a fault.
 
 use super::{Live, LiveError};
 use rialto_engine::Engine;
@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 impl Live {
-    /// Starts another one with the same settings, which counts only what this one has not folded:
-    /// for [`Live::take_over`], when it has caught up.
+    /// Starts a second feed with the same settings, for [`Live::take_over`] when it has caught up.
+    /// It counts only commands that this one has not folded.
     ///
     /// # Errors
     /// As [`Live::start`].
@@ -16,22 +16,22 @@ impl Live {
         Live::start_counting(engine, self.config.clone(), folded)
     }
 
-    /// Goes on after a fault with what [another one](Live::another) has folded, which ends. Until
-    /// then this one answers queries from what it had; it stays the one that everybody knows.
-    /// Subscribers were cut off by the fault; they can join again.
+    /// Continues after a fault with the state of [a second feed](Live::another), which ends. Until
+    /// then this feed answers queries from its old state. Listeners were closed by the fault; they
+    /// can join again.
     ///
     /// # Errors
-    /// The system gives no thread. Nothing more is folded then, as before.
+    /// The system refused to start a thread; the feed stays faulted.
     pub fn take_over(&self, other: &Live) -> Result<(), LiveError> {
         self.stop();
         other.stop();
         let seq = {
             let mut feed = self.shared.feed.write().unwrap_or_else(PoisonError::into_inner);
-            let mut fresh = other.shared.feed.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::swap(&mut *feed, &mut *fresh);
+            let mut newer = other.shared.feed.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::swap(&mut *feed, &mut *newer);
             feed.seq()
         };
-        // A panic may have left it half folded; that state is gone.
+        // A panic may have left half a fold; that state has been replaced.
         self.shared.feed.clear_poison();
         self.shared.counts.add_all(&other.shared.counts);
         self.shared.stop.store(false, Ordering::Release);

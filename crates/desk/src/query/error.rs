@@ -1,25 +1,24 @@
-//! Why a question has no answer.
+//! Errors of queries.
 
 use rialto_bus::{Error, ErrorKind};
 use rialto_model::{RejectReason, Seq};
 
-/// Why a question has no answer.
+/// The reason why a query has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unanswered {
-    /// What it is about does not exist; the reason is the one with which the engine would refuse a
-    /// command about it.
+pub enum QueryError {
+    /// The object does not exist; the reason is the same as in a reject of a command about it.
     #[error("{}", .0.sentence())]
     Unknown(RejectReason),
-    /// The feed has not come to this sequence in time.
+    /// The feed did not reach this sequence in time.
     #[error("Sequence {0} is not visible yet; try again.")]
     Behind(Seq),
-    /// The fill that a page is to begin after is not remembered.
-    #[error("That fill is not remembered any more, or never was.")]
+    /// The fill before the page is no longer kept.
+    #[error("That fill is no longer kept, or never existed.")]
     FillForgotten,
-    /// The venue has not come to the sequence that a stream is to be resumed from.
-    #[error("The venue has not come to sequence {0}.")]
+    /// The sequence to resume from is in the future.
+    #[error("The venue has not reached sequence {0}.")]
     NotYet(Seq),
-    /// A stream cannot be resumed from so far back, but from this sequence on.
+    /// The sequence to resume from is too old; the stream can be resumed from this one on.
     #[error(
         "The stream can be resumed from sequence {0} on; subscribe without from_seq and read what \
          was missed from GET /v1/orders and GET /v1/fills."
@@ -27,15 +26,15 @@ pub enum Unanswered {
     TooFarBack(Seq),
 }
 
-impl From<Unanswered> for Error {
-    fn from(unanswered: Unanswered) -> Error {
-        let (kind, code) = match unanswered {
-            Unanswered::Unknown(reason) => (ErrorKind::NotFound, reason.code()),
-            Unanswered::Behind(_) => (ErrorKind::Unavailable, "behind"),
-            Unanswered::FillForgotten => (ErrorKind::Invalid, "fill_forgotten"),
-            Unanswered::NotYet(_) => (ErrorKind::Invalid, "not_yet"),
-            Unanswered::TooFarBack(_) => (ErrorKind::Conflict, "too_far_back"),
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Error {
+        let (kind, code) = match error {
+            QueryError::Unknown(reason) => (ErrorKind::NotFound, reason.code()),
+            QueryError::Behind(_) => (ErrorKind::Unavailable, "behind"),
+            QueryError::FillForgotten => (ErrorKind::Invalid, "fill_forgotten"),
+            QueryError::NotYet(_) => (ErrorKind::Invalid, "not_yet"),
+            QueryError::TooFarBack(_) => (ErrorKind::Conflict, "too_far_back"),
         };
-        Error::new(kind, code, unanswered.to_string()).with_source(unanswered)
+        Error::new(kind, code, error.to_string()).with_source(error)
     }
 }

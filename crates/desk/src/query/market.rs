@@ -1,18 +1,18 @@
-//! Market data: what everybody may see.
+//! Queries of public market data.
 
-use super::{Question, Unanswered};
+use super::{FeedQuery, QueryError};
 use rialto_feed::{BestPrices, Depth, Feed, OrderBook, PublicTrade, Ticker};
 use rialto_model::{Instrument, InstrumentId, RejectReason};
 
-type Answered<T> = Result<T, Unanswered>;
+type Answered<T> = Result<T, QueryError>;
 
-const UNKNOWN: Unanswered = Unanswered::Unknown(RejectReason::UnknownInstrument);
+const UNKNOWN: QueryError = QueryError::Unknown(RejectReason::UnknownInstrument);
 
 /// All instruments, with their rules and states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListInstruments;
 
-impl Question for ListInstruments {
+impl FeedQuery for ListInstruments {
     type Answer = Vec<Instrument>;
     const NAME: &'static str = "list_instruments";
 
@@ -24,11 +24,11 @@ impl Question for ListInstruments {
 /// One instrument, with its rules and state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetInstrument {
-    /// Which.
+    /// The instrument.
     pub instrument: InstrumentId,
 }
 
-impl Question for GetInstrument {
+impl FeedQuery for GetInstrument {
     type Answer = Instrument;
     const NAME: &'static str = "get_instrument";
 
@@ -37,16 +37,16 @@ impl Question for GetInstrument {
     }
 }
 
-/// A book by price.
+/// A book by price level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetBook {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The most levels of each side.
     pub levels: usize,
 }
 
-impl Question for GetBook {
+impl FeedQuery for GetBook {
     type Answer = Depth;
     const NAME: &'static str = "get_book";
 
@@ -58,13 +58,13 @@ impl Question for GetBook {
 /// A book by order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetOrderBook {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The most orders of each side.
     pub orders: usize,
 }
 
-impl Question for GetOrderBook {
+impl FeedQuery for GetOrderBook {
     type Answer = OrderBook;
     const NAME: &'static str = "get_order_book";
 
@@ -76,13 +76,13 @@ impl Question for GetOrderBook {
 /// The last trades, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetTrades {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// At most so many.
+    /// The most trades to return.
     pub limit: usize,
 }
 
-impl Question for GetTrades {
+impl FeedQuery for GetTrades {
     type Answer = Vec<PublicTrade>;
     const NAME: &'static str = "get_trades";
 
@@ -91,29 +91,29 @@ impl Question for GetTrades {
     }
 }
 
-/// The last 24 hours and the best prices.
+/// The statistics of the last 24 hours and the best prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetTicker {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
 }
 
-/// What a [`GetTicker`] is answered.
+/// The answer to a [`GetTicker`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tape {
-    /// The last 24 hours.
+pub struct MarketSummary {
+    /// The statistics of the last 24 hours.
     pub ticker: Ticker,
     /// The best prices.
     pub best: BestPrices,
 }
 
-impl Question for GetTicker {
-    type Answer = Tape;
+impl FeedQuery for GetTicker {
+    type Answer = MarketSummary;
     const NAME: &'static str = "get_ticker";
 
-    fn read(&self, feed: &Feed) -> Answered<Tape> {
+    fn read(&self, feed: &Feed) -> Answered<MarketSummary> {
         let ticker = feed.ticker(self.instrument).ok_or(UNKNOWN)?;
         let best = feed.best_prices(self.instrument).ok_or(UNKNOWN)?;
-        Ok(Tape { ticker, best })
+        Ok(MarketSummary { ticker, best })
     }
 }

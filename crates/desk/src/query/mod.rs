@@ -1,20 +1,20 @@
-//! What can be asked of the venue: everything that it knows from released events.
+//! Queries of the venue's state after released commands.
 
-mod ask;
 mod error;
 mod market;
 mod own;
+mod read_feed;
 mod venue;
 
-pub use ask::{AsOf, Ask, Fresh, Question};
-pub use error::Unanswered;
+pub use error::QueryError;
 pub use market::{
-    GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, Tape,
+    GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, MarketSummary,
 };
 pub use own::{
     FillCursor, FindOrder, GetBalances, IdentifyOrder, ListAccounts, ListFills, ListOrders, Page,
-    Wanted,
+    RequiredState,
 };
+pub use read_feed::{AsOf, FeedQuery, Freshness, ReadFeed};
 pub use venue::{
     FindCurrency, FindInstrument, GetReport, GetStatus, GetTime, GetTold, Report, Status,
 };
@@ -25,21 +25,21 @@ use rialto_model::Seq;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Answers questions from the live feed, and says how engine and feed are.
-pub struct Known {
+/// Answers queries from the live feed and about engine and feed.
+pub struct QueryHandler {
     pub(crate) engine: Arc<Engine>,
     pub(crate) live: Arc<Live>,
     pub(crate) durations: Arc<Durations>,
-    /// How long to wait for the feed to come to a sequence.
+    /// The longest wait for the feed to reach a sequence.
     pub(crate) patience: Duration,
 }
 
-impl Known {
+impl QueryHandler {
     pub(crate) async fn wait_for(&self, seq: Seq) -> bool {
         self.live.wait_for(seq, self.patience).await
     }
 
-    /// Waits until the feed knows what has been released by now, as far as patience goes.
+    /// Waits until the feed has folded all commands released by now, up to the limit.
     pub(crate) async fn catch_up(&self) {
         self.wait_for(self.engine.released()).await;
     }

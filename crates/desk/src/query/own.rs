@@ -1,7 +1,7 @@
-//! What is an account's own, and whose accounts are whose.
+//! Queries about accounts and members.
 
-use super::ask::read;
-use super::{AsOf, Known, Question, Unanswered};
+use super::read_feed::read;
+use super::{AsOf, FeedQuery, QueryError, QueryHandler};
 use crate::{Grant, Needs, Scope};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_feed::{AccountView, BalanceView, Feed, Fill, OrderView, Role};
@@ -9,12 +9,12 @@ use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, RejectReason, Seq, TradeId,
 };
 
-type Answered<T> = std::result::Result<T, Unanswered>;
+type Answered<T> = std::result::Result<T, QueryError>;
 
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// What stands on it.
+    /// The rows.
     pub rows: Vec<T>,
     /// Whether another page follows.
     pub has_more: bool,
@@ -22,30 +22,30 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     fn of(rows: impl Iterator<Item = T>, limit: usize) -> Page<T> {
-        // One more than a page tells whether another follows.
+        // One row more than the limit shows whether another page follows.
         let mut rows: Vec<T> = rows.take(limit.saturating_add(1)).collect();
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         Page { rows, has_more }
     }
 
-    /// The last row, if another page follows it.
+    /// The last row, if another page follows.
     #[must_use]
     pub fn next_after(&self) -> Option<&T> {
         self.rows.last().filter(|_| self.has_more)
     }
 }
 
-/// An order of an account, open or remembered.
+/// An order of an account, open or ended and still kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindOrder {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Which.
+    /// The order.
     pub order: OrderRef,
 }
 
-impl Question for FindOrder {
+impl FeedQuery for FindOrder {
     type Answer = OrderView;
     const NAME: &'static str = "find_order";
 
@@ -59,27 +59,27 @@ impl Question for FindOrder {
             OrderRef::Client(name) => feed.order_by_client_id(self.account, name),
         };
         let own = view.filter(|view| view.terms.account == self.account);
-        own.ok_or(Unanswered::Unknown(RejectReason::UnknownOrder))
+        own.ok_or(QueryError::Unknown(RejectReason::UnknownOrder))
     }
 }
 
-/// An order that may have been entered a moment ago, for a caller who may change it.
+/// An order that may have been entered just now, for a sender who may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdentifyOrder {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Which.
+    /// The order.
     pub order: OrderRef,
-    /// How much has to be known.
-    pub known: Wanted,
+    /// The state to wait for.
+    pub required: RequiredState,
 }
 
-/// How much has to be known before an order is looked up.
+/// The state to wait for before an order is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// The order; if it is not known yet, all that has been released by now.
+pub enum RequiredState {
+    /// The order itself; if it is missing, all commands released by now.
     Order,
-    /// Everything up to this command.
+    /// The state after this command.
     Through(Seq),
 }
 
@@ -96,39 +96,39 @@ impl Needs for IdentifyOrder {
     }
 }
 
-impl Handler<IdentifyOrder> for Known {
-    async fn handle(&self, wanted: IdentifyOrder, _: &Context<'_>) -> Result<AsOf<OrderView>> {
-        let find = FindOrder { account: wanted.account, order: wanted.order };
-        if let Wanted::Through(seq) = wanted.known {
+impl Handler<IdentifyOrder> for QueryHandler {
+    async fn handle(&self, request: IdentifyOrder, _: &Context<'_>) -> Result<AsOf<OrderView>> {
+        let find = FindOrder { account: request.account, order: request.order };
+        if let RequiredState::Through(seq) = request.required {
             let _ = self.wait_for(seq).await;
         }
         if let Ok(found) = read(&self.live, &find) {
             return Ok(found);
         }
-        match wanted.known {
-            Wanted::Through(_) => {}
-            Wanted::Order => self.catch_up().await,
+        match request.required {
+            RequiredState::Through(_) => {}
+            RequiredState::Order => self.catch_up().await,
         }
         Ok(read(&self.live, &find)?)
     }
 }
 
-/// Orders of an account: the open ones by id, or the ended ones, the last to end first.
+/// Orders of an account: the open ones by id, or the ended ones, newest end first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListOrders {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Only of this instrument.
+    /// Only orders of this instrument.
     pub instrument: Option<InstrumentId>,
-    /// The ended ones, as far as they are remembered.
+    /// Ended orders that are still kept, instead of open ones.
     pub ended: bool,
-    /// Only what follows this one.
+    /// Only orders after this one.
     pub after: Option<OrderId>,
-    /// At most so many.
+    /// The most orders to return.
     pub limit: usize,
 }
 
-impl Question for ListOrders {
+impl FeedQuery for ListOrders {
     type Answer = Page<OrderView>;
     const NAME: &'static str = "list_orders";
 
@@ -137,33 +137,33 @@ impl Question for ListOrders {
     }
 
     fn read(&self, feed: &Feed) -> Answered<Page<OrderView>> {
-        let wanted =
+        let matches =
             |order: &OrderView| self.instrument.is_none_or(|id| order.terms.instrument == id);
         Ok(if self.ended {
             let mut orders = feed.ended_orders(self.account);
             if let Some(after) = self.after {
                 orders.by_ref().find(|order| order.order == after);
             }
-            Page::of(orders.filter(wanted), self.limit)
+            Page::of(orders.filter(matches), self.limit)
         } else {
             let orders = feed.open_orders(self.account);
             let orders = orders.filter(|order| self.after.is_none_or(|after| order.order > after));
-            Page::of(orders.filter(wanted), self.limit)
+            Page::of(orders.filter(matches), self.limit)
         })
     }
 }
 
-/// Names a fill. A trade of an account with itself makes two fills.
+/// The identity of a fill. A trade of an account with itself has two fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FillCursor {
     /// The trade.
     pub trade: TradeId,
-    /// Which side of it.
+    /// The side.
     pub role: Role,
 }
 
 impl FillCursor {
-    /// The name of a fill.
+    /// The identity of this fill.
     #[must_use]
     pub fn of(fill: &Fill) -> FillCursor {
         FillCursor { trade: fill.trade, role: fill.role }
@@ -173,17 +173,17 @@ impl FillCursor {
 /// Fills of an account, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListFills {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Only of this instrument.
+    /// Only fills of this instrument.
     pub instrument: Option<InstrumentId>,
-    /// Only what was before this one.
+    /// Only fills before this one.
     pub before: Option<FillCursor>,
-    /// At most so many.
+    /// The most fills to return.
     pub limit: usize,
 }
 
-impl Question for ListFills {
+impl FeedQuery for ListFills {
     type Answer = Page<Fill>;
     const NAME: &'static str = "list_fills";
 
@@ -196,21 +196,21 @@ impl Question for ListFills {
         if let Some(before) = self.before
             && !fills.by_ref().any(|fill| FillCursor::of(fill) == before)
         {
-            return Err(Unanswered::FillForgotten);
+            return Err(QueryError::FillForgotten);
         }
-        let wanted = |fill: &&Fill| self.instrument.is_none_or(|id| fill.instrument == id);
-        Ok(Page::of(fills.filter(wanted).copied(), self.limit))
+        let matches = |fill: &&Fill| self.instrument.is_none_or(|id| fill.instrument == id);
+        Ok(Page::of(fills.filter(matches).copied(), self.limit))
     }
 }
 
-/// What an account has, by currency.
+/// The balances of an account, by currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetBalances {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
 }
 
-impl Question for GetBalances {
+impl FeedQuery for GetBalances {
     type Answer = Vec<BalanceView>;
     const NAME: &'static str = "get_balances";
 
@@ -226,11 +226,11 @@ impl Question for GetBalances {
 /// The accounts of a member, by id; for operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAccounts {
-    /// Whose.
+    /// The member.
     pub member: MemberId,
 }
 
-impl Question for ListAccounts {
+impl FeedQuery for ListAccounts {
     type Answer = Vec<AccountView>;
     const NAME: &'static str = "list_accounts";
 
@@ -239,7 +239,7 @@ impl Question for ListAccounts {
     }
 
     fn read(&self, feed: &Feed) -> Answered<Vec<AccountView>> {
-        let unknown = Unanswered::Unknown(RejectReason::UnknownMember);
+        let unknown = QueryError::Unknown(RejectReason::UnknownMember);
         feed.member(self.member).ok_or(unknown)?;
         Ok(feed.accounts_of(self.member).collect())
     }

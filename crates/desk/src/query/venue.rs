@@ -1,6 +1,6 @@
-//! The venue itself: what it lists, how it is, how far it has come.
+//! Queries about names, health and progress.
 
-use super::{Known, Unanswered};
+use super::{QueryError, QueryHandler};
 use crate::{FoldCounts, Grant, Listing, LiveError, Needs, RequestDuration};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::{ClockReport, Health, Level, Marks, Stats};
@@ -8,87 +8,87 @@ use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What never changes about the instrument with this symbol, which may have been listed just now.
+/// The listing of an instrument, which may be new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindInstrument {
-    /// Its name.
+    /// Its symbol.
     pub symbol: Symbol,
 }
 
-/// The currency with this code, which may have been made just now.
+/// The currency with this code, which may be new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindCurrency {
-    /// Its name.
+    /// Its code.
     pub code: CurrencyCode,
 }
 
-/// What time it is at the venue, in microseconds since 1970.
+/// The venue's time in microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetTime;
 
-/// The last sequence whose events were all published to subscribers.
+/// The last sequence whose events are all published to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetTold;
 
-/// Whether the venue takes commands and answers questions.
+/// Whether the venue accepts commands and answers queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetStatus;
 
-/// What a [`GetStatus`] is answered.
+/// The answer to a [`GetStatus`].
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// How the engine is.
+    /// The engine's health.
     pub engine: Health,
-    /// The last sequence that has been released.
+    /// The last released sequence.
     pub released: Seq,
-    /// The last sequence that the feed knows of.
+    /// The last sequence in the feed.
     pub feed: Seq,
-    /// Why the feed has ended, if it has.
+    /// The error that ended the feed, if there is one.
     pub fault: Option<Arc<LiveError>>,
 }
 
 impl Status {
-    /// Whether commands are taken.
+    /// Whether commands are accepted.
     #[must_use]
     pub fn takes_commands(&self) -> bool {
         matches!(self.engine, Health::Running)
     }
 
-    /// Whether commands are taken and questions answered.
+    /// Whether commands are accepted and queries answered.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.takes_commands() && self.fault.is_none()
     }
 }
 
-/// Everything that engine and feed count and measure.
+/// All measurements of engine and feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetReport;
 
-/// What a [`GetReport`] is answered.
+/// The answer to a [`GetReport`].
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How they are.
+    /// The status.
     pub status: Status,
     /// The venue's level of durability.
     pub level: Level,
-    /// How far the engine has come.
+    /// The engine's progress.
     pub marks: Marks,
-    /// What the engine has measured.
+    /// The engine's measurements.
     pub stats: Stats,
-    /// What the engine makes of the machine's clocks.
+    /// The state of the clocks.
     pub clock: ClockReport,
-    /// Where the last snapshot stands.
+    /// The last snapshot's sequence.
     pub last_snapshot: Seq,
-    /// How many released commands the feed has yet to fold.
+    /// The number of released commands that are not folded yet.
     pub lag: u64,
-    /// What the feed has counted.
+    /// The feed's counts.
     pub counts: FoldCounts,
-    /// How long requests took.
+    /// The durations of requests.
     pub requests: Vec<RequestDuration>,
 }
 
-/// Makes queries of these that everybody may ask.
+/// Implements queries that are open to every grant.
 macro_rules! public {
     ($($name:literal $Request:ident => $Response:ty;)*) => { $(
         impl Request for $Request {
@@ -115,50 +115,50 @@ public! {
     "get_report" GetReport => Report;
 }
 
-impl Handler<FindInstrument> for Known {
+impl Handler<FindInstrument> for QueryHandler {
     async fn handle(&self, find: FindInstrument, _: &Context<'_>) -> Result<Listing> {
         let find = || self.live.names().by_symbol(&find.symbol).copied();
         if let Some(listing) = find() {
             return Ok(listing);
         }
         self.catch_up().await;
-        Ok(find().ok_or(Unanswered::Unknown(RejectReason::UnknownInstrument))?)
+        Ok(find().ok_or(QueryError::Unknown(RejectReason::UnknownInstrument))?)
     }
 }
 
-impl Handler<FindCurrency> for Known {
+impl Handler<FindCurrency> for QueryHandler {
     async fn handle(&self, find: FindCurrency, _: &Context<'_>) -> Result<Currency> {
         let find = || self.live.names().by_code(&find.code).copied();
         if let Some(currency) = find() {
             return Ok(currency);
         }
         self.catch_up().await;
-        Ok(find().ok_or(Unanswered::Unknown(RejectReason::UnknownCurrency))?)
+        Ok(find().ok_or(QueryError::Unknown(RejectReason::UnknownCurrency))?)
     }
 }
 
-impl Handler<GetTime> for Known {
+impl Handler<GetTime> for QueryHandler {
     async fn handle(&self, _: GetTime, _: &Context<'_>) -> Result<u64> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
     }
 }
 
-impl Handler<GetTold> for Known {
+impl Handler<GetTold> for QueryHandler {
     async fn handle(&self, _: GetTold, _: &Context<'_>) -> Result<Seq> {
-        Ok(self.live.told())
+        Ok(self.live.published())
     }
 }
 
-impl Handler<GetStatus> for Known {
+impl Handler<GetStatus> for QueryHandler {
     async fn handle(&self, _: GetStatus, _: &Context<'_>) -> Result<Status> {
         Ok(self.status())
     }
 }
 
-impl Handler<GetReport> for Known {
+impl Handler<GetReport> for QueryHandler {
     async fn handle(&self, _: GetReport, _: &Context<'_>) -> Result<Report> {
-        let Known { engine, live, durations, .. } = self;
+        let QueryHandler { engine, live, durations, .. } = self;
         Ok(Report {
             status: self.status(),
             level: engine.config().level,
@@ -173,7 +173,7 @@ impl Handler<GetReport> for Known {
     }
 }
 
-impl Known {
+impl QueryHandler {
     fn status(&self) -> Status {
         Status {
             engine: self.engine.health(),

@@ -1,11 +1,11 @@
-//! An engine on a simulated disk, its feed, and a desk before both.
+//! An engine on a simulated disk, its feed and a desk.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
-#![allow(clippy::expect_used, reason = "a test may fail where it stands")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use rialto_bus::{Context, Dispatch};
 use rialto_desk::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, DeskConfig,
-    Grant, Listener, Live, LiveConfig, News, PlaceOrder, Scope, Subscription, VenueParts,
+    Grant, Listener, Live, LiveConfig, PlaceOrder, Publication, Scope, Subscription, VenueParts,
 };
 use rialto_disk::SimDisk;
 use rialto_engine::{Engine, EngineConfig};
@@ -61,7 +61,7 @@ impl Stage {
         Stage { disk, engine, live, bus }
     }
 
-    /// One with an instrument, and money of Alice's.
+    /// An engine with an instrument and a deposit of Alice's.
     pub async fn with_market() -> Stage {
         let stage = Stage::empty().await;
         stage.list_market().await;
@@ -75,7 +75,7 @@ impl Stage {
         };
         let deposit = Deposit { deposit: transfer.into(), level: None };
         let seq = stage.bus.send(deposit, &cx).await.expect("the deposit").seq;
-        stage.told(seq).await;
+        stage.wait_for_publication(seq).await;
         stage
     }
 
@@ -106,28 +106,28 @@ impl Stage {
         self.bus.send(CreateInstrument { spec, level: None }, &cx).await.expect("an instrument");
     }
 
-    /// Waits until subscribers have been told of this.
-    pub async fn told(&self, seq: Seq) {
+    /// Waits until a sequence is published to subscribers.
+    pub async fn wait_for_publication(&self, seq: Seq) {
         assert!(self.live.wait_for(seq, LONG).await, "the feed has ended");
     }
 }
 
-/// Remembers of which commands it was told.
+/// Records the sequences that it receives.
 #[derive(Default)]
-pub struct Heard(Mutex<Vec<Seq>>);
+pub struct Received(Mutex<Vec<Seq>>);
 
-impl Heard {
+impl Received {
     pub fn seqs(&self) -> Vec<Seq> {
         self.0.lock().expect("nobody panicked").clone()
     }
 }
 
-impl Listener for Heard {
+impl Listener for Received {
     fn joined(&self, _: Subscription, _: Seq) {}
 
-    fn hear(&self, news: &News<'_>) {
-        self.0.lock().expect("nobody panicked").push(news.seq);
+    fn publish(&self, publication: &Publication<'_>) {
+        self.0.lock().expect("nobody panicked").push(publication.seq);
     }
 
-    fn over(&self) {}
+    fn closed(&self) {}
 }

@@ -35,7 +35,7 @@ impl Part {
         advise(first, map.len());
         let map = Arc::new(map);
         let part = |offset: usize| {
-            // SAFETY: offsets end where the large page does, which lies within the mapping.
+            // SAFETY: offsets end where the large page does, which is within the mapping.
             let start = NonNull::new(unsafe { first.add(offset) })?;
             Some(Self { start, len, offset, map: map.clone() })
         };

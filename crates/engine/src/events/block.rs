@@ -1,12 +1,12 @@
-//! A run of event records in memory, framed as they lie in the event log.
+//! A run of event records in memory, framed as in the event log.
 
 use rialto_model::Seq;
 
-/// The length that stands before every record of a log.
+/// The length field before every record of a log.
 const PREFIX_BYTES: usize = 4;
 
-/// The room that a record of `len` bytes takes: its length, itself, and padding to eight bytes.
-/// `docs/formats/log.md` says so.
+/// The framed length of a record of `len` bytes: its length field, itself, and padding to eight
+/// bytes, as in `docs/formats/log.md`.
 #[inline]
 pub(crate) const fn frame_bytes(len: usize) -> usize {
     (PREFIX_BYTES + len + 7) & !7
@@ -21,7 +21,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// A block of these records; `bytes` is the body of a group.
+    /// Fills the block with these records; `bytes` is the body of a group.
     pub(crate) fn fill(&mut self, first: Seq, records: u64, body: &[u8]) {
         self.first = first;
         self.records = records;
@@ -38,7 +38,7 @@ impl Block {
         Seq(self.first.0 + self.records - 1)
     }
 
-    /// Where the frame of `seq` begins.
+    /// The offset of the frame of `seq`.
     pub(crate) fn offset_of(&self, seq: Seq) -> usize {
         let mut offset = 0;
         for _ in self.first.0..seq.0 {
@@ -47,7 +47,7 @@ impl Block {
         offset
     }
 
-    /// The record that begins at `offset`, and where the next one begins.
+    /// The record at `offset`, and the offset of the next one.
     #[inline]
     pub(crate) fn record_at(&self, offset: usize) -> Option<(&[u8], usize)> {
         let rest = self.bytes.get(offset..)?;
@@ -56,7 +56,7 @@ impl Block {
     }
 }
 
-/// The length of the record whose frame `bytes` begins with.
+/// The length of the record of the first frame in `bytes`.
 #[inline]
 pub(crate) fn frame_len(bytes: &[u8]) -> Option<usize> {
     let prefix = bytes.first_chunk::<PREFIX_BYTES>()?;

@@ -1,24 +1,24 @@
 //! The chained hash of the event log.
 //!
-//! Sequences are cut into spans of [`CHAIN_SPAN`]: 1 to 4,096, 4,097 to 8,192 and so on. The value
-//! of a span is the BLAKE3 hash of the value before it, followed by the framed bytes of the span's
-//! records; before the first stand 32 zeros. It depends on the events alone, not on how they were
-//! grouped, so that a holder of one value can check everything up to it.
+//! Sequences are divided into spans of [`CHAIN_SPAN`]: 1 to 4,096, 4,097 to 8,192 and so on. The
+//! value of a span is the BLAKE3 hash of the previous value followed by the framed bytes of the
+//! span's records; the first span follows 32 zeros. It depends only on the events, not on their
+//! groups, so that one value verifies everything before it.
 
 use super::block::{frame_bytes, frame_len};
 use rialto_model::Seq;
 
-/// How many sequences a span has.
+/// The number of sequences of a span.
 pub(crate) const CHAIN_SPAN: u64 = 4_096;
 
 pub(crate) type ChainValue = [u8; 32];
 
-/// The chain up to some sequence.
+/// The chain up to a sequence.
 #[derive(Clone)]
 pub(crate) struct Chain {
-    /// The value of the last span that is complete.
+    /// The value of the last complete span.
     value: ChainValue,
-    /// The hash of the span that has begun.
+    /// The hash of the open span.
     open: blake3::Hasher,
     next: Seq,
 }
@@ -29,7 +29,7 @@ impl Chain {
         Self::resume(Seq::ZERO, [0; 32])
     }
 
-    /// The chain as it stood after `seq`, the last of a span, with that span's value.
+    /// The chain after `seq`, the last of a span, with that span's value.
     pub(crate) fn resume(seq: Seq, value: ChainValue) -> Self {
         debug_assert!(seq.0.is_multiple_of(CHAIN_SPAN), "a chain resumes behind a whole span");
         let mut open = blake3::Hasher::new();
@@ -37,7 +37,7 @@ impl Chain {
         Self { value, open, next: seq.next() }
     }
 
-    /// The sequence after which the span that holds what follows `seq` began.
+    /// The sequence before the span of the sequence after `seq`.
     pub(crate) fn span_start(seq: Seq) -> Seq {
         Seq(seq.0 - seq.0 % CHAIN_SPAN)
     }
@@ -47,24 +47,23 @@ impl Chain {
         self.value
     }
 
-    /// A hash of everything up to here, the span that has begun included: two chains that agree in
-    /// it have taken the same events.
+    /// A hash of everything up to here, the open span included: equal digests mean equal events.
     pub(crate) fn digest(&self) -> ChainValue {
         *self.open.finalize().as_bytes()
     }
 
-    /// The sequence that comes next.
+    /// The next sequence.
     pub(crate) fn next(&self) -> Seq {
         self.next
     }
 
-    /// Takes the framed records of the sequences that come next.
+    /// Adds the framed records of the next sequences.
     pub(crate) fn extend(&mut self, records: u64, mut framed: &[u8]) {
         let mut left = records;
         while left > 0 {
             let to_span_end = CHAIN_SPAN - (self.next.0 - 1) % CHAIN_SPAN;
             let count = left.min(to_span_end);
-            // Frames are only walked over when a span ends among them.
+            // Frames are parsed only if a span ends among them.
             let bytes = if count == left { framed.len() } else { frames_len(framed, count) };
             let (now, later) = framed.split_at(bytes);
             self.open.update(now);

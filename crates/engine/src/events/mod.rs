@@ -1,4 +1,4 @@
-//! The way out: released events, in memory for readers that keep up and in the event log for all.
+//! Released events: in memory for readers that keep up, in the event log for all.
 
 mod block;
 mod chain;

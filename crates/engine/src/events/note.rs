@@ -1,15 +1,15 @@
-//! What the engine keeps in the group headers of the event log.
+//! The engine's data in the group headers of the event log.
 
 use super::ChainValue;
 use crate::Level;
 
-/// The engine's own bytes in the header of a group of events: the value of the last span of the
-/// chain that ends in this group or before it, the venue's level, seven zeros.
+/// The engine's bytes in the header of a group of events: the value of the last span of the chain
+/// that ends in this group or before it, the venue's level, seven zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GroupNote {
     pub(crate) chain: ChainValue,
-    /// Tells an opening what the journal had promised when these events were released: under
-    /// [`Level::Synced`] the journal must still hold their commands.
+    /// The level at the release of these events. Under [`Level::Synced`], the journal must still
+    /// have their commands.
     pub(crate) level: Level,
 }
 

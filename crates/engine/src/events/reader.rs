@@ -9,18 +9,18 @@ use rialto_model::{DecodeError, EventIter, Seq, Timestamp, decode_events};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Why events could not be read.
+/// The reason why events cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the event log could not be read")]
 pub struct ReadEventsError(#[from] ReadError);
 
-/// Reads released events in order, from memory while it keeps up and from the event log when it
-/// does not. It never holds the engine back.
+/// Reads released events in order: from memory while it keeps up, otherwise from the event log. It
+/// never delays the engine.
 pub struct EventReader {
     next: Seq,
     state: Arc<EngineState>,
     log: Segments,
-    /// Where it is in the event log, while it is behind.
+    /// The reader of the event log, while it is behind.
     behind: Option<Reader>,
 }
 
@@ -29,7 +29,7 @@ impl EventReader {
         Self { next: from.max(Seq(1)), state, log, behind: None }
     }
 
-    /// The sequence that the next batch begins with.
+    /// The next sequence.
     #[must_use]
     pub fn next_seq(&self) -> Seq {
         self.next
@@ -41,19 +41,19 @@ impl EventReader {
         Self::new(from, Arc::clone(&self.state), self.log.clone())
     }
 
-    /// The last sequence that everyone may see.
+    /// The last sequence that is visible.
     #[must_use]
     pub fn released(&self) -> Seq {
         self.state.progression.released()
     }
 
-    /// The oldest sequence whose events are in the event log; the next one if it holds none.
+    /// The oldest sequence in the event log; the next one if it is empty.
     #[must_use]
     pub fn oldest(&self) -> Seq {
         Seq(self.log.first_seq())
     }
 
-    /// The next events, if there are any now.
+    /// The next events, if there are any.
     ///
     /// # Errors
     /// The event log is damaged or the disk failed; the error names file and offset.
@@ -74,8 +74,8 @@ impl EventReader {
         Ok(Some(EventBatch { block, first, offset }))
     }
 
-    /// The next events, waiting up to `timeout` for them. `None` comes early when the engine has
-    /// ended; see [`EventReader::is_over`].
+    /// Waits up to `timeout` for the next events. `None` comes early when the engine has ended; see
+    /// [`EventReader::is_over`].
     ///
     /// # Errors
     /// The event log is damaged or the disk failed; the error names file and offset.
@@ -85,7 +85,7 @@ impl EventReader {
     ) -> Result<Option<EventBatch>, ReadEventsError> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
-            // Asked before looking: what was published before the end is then still found.
+            // Checked before reading, so that events published before the end are found.
             let over = self.state.progression.phase() >= Phase::Stopped;
             if let Some(batch) = self.try_next()? {
                 return Ok(Some(batch));
@@ -102,7 +102,7 @@ impl EventReader {
         }
     }
 
-    /// Whether the engine has ended and everything that it released has been read here.
+    /// Whether the engine has ended and all released events have been read.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.state.progression.phase() >= Phase::Stopped
@@ -127,7 +127,7 @@ impl EventReader {
     }
 }
 
-/// A run of events, from one sequence to another. Cloning it does not copy them.
+/// A run of events. Clones share them.
 #[derive(Clone, Debug)]
 pub struct EventBatch {
     block: Arc<Block>,
@@ -148,13 +148,13 @@ impl EventBatch {
         self.block.last()
     }
 
-    /// How many sequences it holds.
+    /// The number of sequences.
     #[must_use]
     pub fn remaining(&self) -> u64 {
         (self.last().0 + 1).saturating_sub(self.first.0)
     }
 
-    /// Takes the events of the first sequence off the batch.
+    /// Takes the events of the first sequence.
     pub fn take_first(&mut self) -> Option<EventRecord<'_>> {
         let seq = self.first;
         if seq > self.last() {
@@ -181,15 +181,15 @@ impl EventBatch {
 pub struct EventRecord<'a> {
     /// The command's sequence.
     pub seq: Seq,
-    /// The record as the event log holds it; `docs/formats/journal.md` describes it.
+    /// The record in the event log's format; `docs/formats/journal.md` describes it.
     pub bytes: &'a [u8],
 }
 
 impl<'a> EventRecord<'a> {
-    /// The command's time and its events.
+    /// Decodes the command's time and events.
     ///
     /// # Errors
-    /// The record is of a version that this build does not know.
+    /// The record has a version that this build does not support.
     pub fn decode(&self) -> Result<(Timestamp, EventIter<'a>), DecodeError> {
         decode_events(self.bytes)
     }

@@ -1,4 +1,4 @@
-//! Makes released events visible and writes them to the event log.
+//! Publishes released events and writes them to the event log.
 
 use super::{Chain, GroupNote};
 use crate::Level;
@@ -14,12 +14,10 @@ use rialto_model::Seq;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-/// Takes batches that the journal has finished with, so that everything in them is released; makes
-/// their events readable in memory, then durable facts in the event log, and sends the batches back
-/// to the sequencer.
+/// Takes batches from the journal, whose commands are released; publishes their events in memory,
+/// writes them to the event log, and returns the batches to the sequencer.
 ///
-/// The event log is never synced on its own: whatever a power failure takes from it, the journal
-/// gives again.
+/// The event log is never synced by itself: after a power failure it is completed from the journal.
 pub(crate) struct EventWriter {
     /// `None` only after the end.
     log: Option<PreparedWriter>,
@@ -76,12 +74,12 @@ impl EventWriter {
         self.state.stats.count_event_group(written);
         let last = Seq(events.last_seq());
         self.state.progression.advance_recorded(last);
-        // As in `Engine::on_recorded`: of the two, one sees the other.
+        // As in `Engine::on_recorded`: one of the two sees the other.
         fence(Ordering::SeqCst);
         if let Some(tell) = self.state.on_recorded.get() {
             tell(last);
         }
-        // The sequencer may be gone; then nobody needs the batch any more.
+        // If the sequencer is gone, the batch is not needed.
         let _ = self.free.push(batch);
         self.state.sequencer.notify();
         Ok(())

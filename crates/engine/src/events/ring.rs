@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The newest released groups, in order and without gaps. Readers share the blocks; a block that
-/// nobody reads any more is filled again.
+/// The newest released groups, in order and without gaps. Readers share the blocks; a block without
+/// readers is reused.
 pub(crate) struct EventRing {
     blocks: Mutex<VecDeque<Arc<Block>>>,
     capacity: usize,
@@ -16,17 +16,17 @@ pub(crate) struct EventRing {
     waiting: AtomicUsize,
 }
 
-/// What the ring has to say about a sequence.
+/// The result of a lookup in the ring.
 pub(crate) enum RingLookup {
     Here(Arc<Block>),
-    /// It has left the ring, or was never in it.
+    /// It is older than the ring.
     Behind,
     /// It is not published yet.
     Ahead,
 }
 
 impl EventRing {
-    /// A ring of `capacity` groups, at least two: one may not be in the event log yet.
+    /// A ring of `capacity` groups, at least two, because one may not be in the event log yet.
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.max(2);
         Self {
@@ -37,28 +37,28 @@ impl EventRing {
         }
     }
 
-    /// A panic elsewhere leaves the list whole: it changes by single pushes and pops.
+    /// The list is consistent after a panic: it changes by single pushes and pops.
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Block>>> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a group visible.
+    /// Publishes a group.
     pub(crate) fn publish(&self, first: Seq, records: u64, body: &[u8]) {
         let oldest = {
             let mut blocks = self.lock();
             if blocks.len() >= self.capacity { blocks.pop_front() } else { None }
         };
-        // The copying happens outside the lock, so that readers never wait for it.
+        // The copy is made outside the lock, so that readers never wait for it.
         let mut block = oldest.and_then(|block| Arc::try_unwrap(block).ok()).unwrap_or_default();
         block.fill(first, records, body);
         self.lock().push_back(Arc::new(block));
         self.wake();
     }
 
-    /// Has waiting readers look again.
+    /// Wakes waiting readers.
     pub(crate) fn wake(&self) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
-            // The lock orders this behind the reader's last look, so that it cannot sleep past it.
+            // The lock orders this after the reader's last check, so that it cannot miss it.
             drop(self.lock());
             self.published.notify_all();
         }
@@ -78,8 +78,8 @@ impl EventRing {
         }
     }
 
-    /// Waits until a sequence is published, but no longer than `timeout`, nor when `give_up` says
-    /// so. May return early.
+    /// Waits until a sequence is published, for at most `timeout`, and not if `give_up` returns
+    /// true. May return early.
     pub(crate) fn wait(&self, seq: Seq, timeout: Duration, give_up: impl Fn() -> bool) {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let blocks = self.lock();

@@ -1,4 +1,4 @@
-//! The way in and the way of the answer: one pair of bounded rings for each producer.
+//! Submissions and replies: a pair of bounded rings for each producer.
 
 mod producers;
 mod replies;
@@ -13,14 +13,14 @@ use rialto_model::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many producers an engine can have at a time. One more is turned away at its first
-/// submission with [`SubmitError::TooManyProducers`].
+/// The most producers of an engine. A further one gets [`SubmitError::TooManyProducers`] at its
+/// first submission.
 pub const PRODUCERS_MAX: usize = 256;
 
-/// One way into the engine: submits commands and takes their replies, in order of submission.
+/// A connection to the engine: submits commands and receives their replies, in order of submission.
 ///
-/// It belongs to one thread; [`Producer::split`] makes it two halves for two threads. Dropping it
-/// does not take back what it has submitted.
+/// It belongs to one thread; [`Producer::split`] makes two halves for two threads. Dropping it does
+/// not cancel submitted commands.
 pub struct Producer {
     submitter: Submitter,
     replies: Replies,
@@ -31,11 +31,11 @@ impl Producer {
         Self { submitter, replies }
     }
 
-    /// Submits a command. `token` comes back with its reply; `level` asks for a higher level than
-    /// the venue's for that reply.
+    /// Submits a command. Its reply has the same `token`; `level` asks for a higher durability
+    /// level than the venue's.
     ///
     /// # Errors
-    /// Nothing was submitted; the error says why.
+    /// Nothing was submitted.
     #[inline]
     pub fn submit(
         &mut self,
@@ -46,10 +46,10 @@ impl Producer {
         self.submitter.submit(token, command, level)
     }
 
-    /// Submits as many of these as there is room for, from the front, and says how many.
+    /// Submits as many of these as there is room for, from the first on, and returns their number.
     ///
     /// # Errors
-    /// None was submitted; the error says why.
+    /// Nothing was submitted.
     pub fn submit_batch(&mut self, submissions: &[Submission]) -> Result<usize, SubmitError> {
         self.submitter.submit_batch(submissions)
     }
@@ -60,17 +60,17 @@ impl Producer {
         self.replies.try_reply()
     }
 
-    /// The next reply, waiting up to `timeout` for it.
+    /// Waits up to `timeout` for the next reply.
     pub fn reply_timeout(&mut self, timeout: Duration) -> Option<Reply> {
         self.replies.reply_timeout(timeout)
     }
 
-    /// Has `waker` called whenever replies may have become available.
+    /// Sets a callback for new replies.
     pub fn set_waker(&mut self, waker: Arc<dyn Fn() + Send + Sync>) {
         self.replies.set_waker(waker);
     }
 
-    /// How many submissions have not been answered with a reply taken from here.
+    /// The number of submissions whose replies have not been taken.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.submitter.outstanding()

@@ -1,4 +1,4 @@
-//! What a producer and the threads of the engine share.
+//! State that a producer shares with the engine's threads.
 
 use super::{PRODUCERS_MAX, Producer, Replies, Reply, Submission, Submitter};
 use crate::Level;
@@ -7,8 +7,8 @@ use crate::state::EngineState;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A reply on its way to the producer. It lies in the ring from the moment the command was applied;
-/// the reading half hands it out only when the mark of `gate` has passed the answer's sequence.
+/// A reply on its way to the producer. It is in the ring after the command was applied; the reading
+/// half returns it when the mark of `gate` has passed the answer's sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingReply {
     pub(crate) reply: Reply,
@@ -23,24 +23,24 @@ pub(crate) struct ProducerRings {
     pub(crate) shared: Arc<ProducerShared>,
 }
 
-/// A counter that one side writes often and the other reads seldom.
+/// A counter that one side writes often and the other reads rarely.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct PaddedCounter(pub(crate) AtomicU64);
 
 #[derive(Default)]
 pub(crate) struct ProducerShared {
-    /// Replies handed out; the submitting half subtracts it to know its room.
+    /// Replies taken; the submitting half subtracts them to compute its room.
     pub(crate) taken: PaddedCounter,
     pub(crate) signal: Signal,
     has_waker: AtomicBool,
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
-    /// What was submitted and never sequenced, left here when the sequencer ends.
+    /// Submissions that were never sequenced, left when the sequencer ends.
     pub(crate) abandoned: Mutex<Option<rtrb::Consumer<Submission>>>,
 }
 
 impl ProducerShared {
-    /// Tells the reading half to look at the marks again.
+    /// Wakes the reading half.
     pub(crate) fn wake(&self) {
         self.signal.notify();
         if self.has_waker.load(Ordering::Acquire) {
@@ -60,17 +60,17 @@ impl ProducerShared {
 }
 
 impl ProducerRings {
-    /// Whether nobody will ever submit here again, and everything submitted has been taken and
-    /// answered.
+    /// Whether the submitting half is gone, and everything submitted is taken and answered.
     pub(crate) fn is_over(&self) -> bool {
-        // The order matters: what was submitted before the end is seen after the end was.
+        // The order matters: submissions before the end are seen after the end is.
         self.submissions.is_abandoned()
             && self.submissions.is_empty()
             && (self.answers.is_abandoned()
                 || self.answers.slots() == self.answers.buffer().capacity())
     }
 
-    /// Leaves what was never sequenced to the reading half, which answers it with "unknown".
+    /// Leaves submissions that were never sequenced to the reading half, which answers them as
+    /// unknown.
     pub(crate) fn abandon(self) {
         if let Ok(mut abandoned) = self.shared.abandoned.lock() {
             *abandoned = Some(self.submissions);
@@ -106,18 +106,18 @@ impl ProducerSet {
     }
 }
 
-/// All producers: the ones in use, and the ones that the sequencer has yet to take up.
+/// All producers: active ones, and new ones for the sequencer.
 pub(crate) struct ProducerTable {
     slots: Vec<Mutex<Option<Arc<ProducerShared>>>>,
     arrivals: Mutex<Arrivals>,
     has_arrivals: AtomicBool,
 }
 
-/// Lanes that the sequencer has yet to take up.
+/// New producers for the sequencer.
 #[derive(Default)]
 struct Arrivals {
     producers: Vec<ProducerRings>,
-    /// The sequencer has ended: nobody takes up a producer any more.
+    /// The sequencer has ended.
     is_over: bool,
 }
 
@@ -165,7 +165,7 @@ impl ProducerTable {
         )
     }
 
-    /// Moves producers that were opened since to `producers`.
+    /// Moves new producers to `producers`.
     pub(crate) fn take_arrivals(&self, producers: &mut Vec<ProducerRings>) -> bool {
         if !self.has_arrivals.load(Ordering::Acquire) {
             return false;
@@ -176,8 +176,7 @@ impl ProducerTable {
         true
     }
 
-    /// The sequencer ends: producers that it has not taken up, and producers opened from now on, are
-    /// abandoned.
+    /// The sequencer ends: new producers, now and later, are abandoned.
     pub(crate) fn abandon_arrivals(&self) {
         if let Ok(mut arrivals) = self.arrivals.lock() {
             arrivals.is_over = true;

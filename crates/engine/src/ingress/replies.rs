@@ -1,4 +1,4 @@
-//! The reading half of a producer: where replies are held back until their mark has passed.
+//! The reading half of a producer, which holds replies until their mark has passed.
 
 use super::producers::{PendingReply, ProducerShared};
 use crate::Level;
@@ -9,54 +9,54 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Why a submitted command has no answer.
+/// The reason why a submitted command has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
-    /// The engine stopped before it could promise anything about the command: it may have taken
-    /// effect or not. What the journal holds after the restart decides.
+    /// The engine stopped before it confirmed the command, which may have taken effect. After the
+    /// restart, the journal decides.
     #[error("the engine stopped before the command was confirmed: its outcome is unknown")]
     OutcomeUnknown,
-    /// A change of the rules needs a durable snapshot before it. None could be made, and the
-    /// command was not journaled.
-    #[error("no snapshot could be made, which must be there before the rules change")]
+    /// A change of the rules version needs a durable snapshot before it. The snapshot failed, and
+    /// the command was not journaled.
+    #[error("the snapshot that must precede a change of the rules version failed")]
     NoSnapshot,
 }
 
-/// The answer to a command: its place in the journal and what it came to.
+/// The answer to a command: its sequence and outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The command's place in the journal.
+    /// The command's sequence.
     pub seq: Seq,
-    /// The time that the command was stamped with.
+    /// The command's time.
     pub time: Timestamp,
-    /// What it came to.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What its order traded.
+    /// The execution of its order.
     pub execution: Execution,
 }
 
-/// What the incoming order of a command traded in that command, and why it ended there.
+/// The fills of a command's incoming order within the command, and the reason of its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Execution {
     /// The sum of price times quantity, in price units times quantity units.
     pub product: i128,
-    /// The fees that it paid, in the quote currency's smallest unit.
+    /// The fees that it paid, in the smallest unit of the quote currency.
     pub fee: Amount,
-    /// Why the command's new order ended in the same command without being filled.
+    /// The reason why the new order ended in the same command without being filled.
     pub done: Option<DoneReason>,
 }
 
-/// A submitted command is answered, or will have no answer.
+/// The reply to a submitted command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// As submitted.
+    /// The submission's token.
     pub token: u64,
-    /// What the engine says of the command.
+    /// The answer.
     pub answer: Result<Answer, NoAnswer>,
 }
 
 impl Reply {
-    /// What the command came to.
+    /// The outcome of the command.
     ///
     /// # Errors
     /// There is no answer.
@@ -68,7 +68,7 @@ impl Reply {
 /// The reading half of a [`Producer`](crate::Producer).
 pub struct Replies {
     ring: rtrb::Consumer<PendingReply>,
-    /// The marks by level as they were last read.
+    /// The marks by level, as last read.
     passed: [Seq; Level::ALL.len()],
     taken: u64,
     shared: Arc<ProducerShared>,
@@ -89,11 +89,11 @@ impl Replies {
     pub fn try_reply(&mut self) -> Option<Reply> {
         let Ok(&pending) = self.ring.peek() else { return self.leftover() };
         let PendingReply { reply, gate } = pending;
-        // A command that was not journaled waits for no mark.
+        // A command that was not journaled needs no mark.
         let seq = reply.answer.map_or(Seq::ZERO, |answer| answer.seq);
         if seq > self.passed[gate as usize] {
             let marks = &self.state.progression;
-            // The phase is read first: a mark that was reached before the end is then seen.
+            // The phase is read first, so that a mark before the end is seen.
             let over = marks.phase() >= Phase::Stopped;
             self.passed[gate as usize] = marks.of(gate);
             if seq > self.passed[gate as usize] {
@@ -104,7 +104,7 @@ impl Replies {
         self.hand_out(reply)
     }
 
-    /// The next reply, waiting up to `timeout` for it.
+    /// Waits up to `timeout` for the next reply.
     pub fn reply_timeout(&mut self, timeout: Duration) -> Option<Reply> {
         let shared = Arc::clone(&self.shared);
         let wait = self.state.wait;
@@ -114,7 +114,7 @@ impl Replies {
             let reply = shared.signal.wait(wait, || match self.try_reply() {
                 Some(reply) => Ok(reply),
                 None => {
-                    // The clock is asked only when there is nothing to do anyway.
+                    // The clock is read only when there is nothing else to do.
                     let now = Instant::now();
                     let end = *deadline.get_or_insert_with(|| now.checked_add(timeout));
                     left = end.map(|end| end.saturating_duration_since(now));
@@ -127,8 +127,7 @@ impl Replies {
         }
     }
 
-    /// Has `waker` called, by a thread of the engine, whenever replies may have become available.
-    /// It must not block.
+    /// Sets a callback for new replies. The engine's threads call it; it must not block.
     pub fn set_waker(&mut self, waker: Arc<dyn Fn() + Send + Sync>) {
         self.shared.set_waker(waker);
         self.shared.wake();
@@ -140,7 +139,7 @@ impl Replies {
         Some(reply)
     }
 
-    /// What was submitted too late to be sequenced: known once the sequencer has ended.
+    /// Submissions that were too late to be sequenced: known once the sequencer has ended.
     fn leftover(&mut self) -> Option<Reply> {
         if self.state.progression.phase() < Phase::Stopped {
             return None;
@@ -149,7 +148,7 @@ impl Replies {
         let mut abandoned = shared.abandoned.lock().ok()?;
         let submissions = abandoned.as_mut()?;
         if !self.ring.is_empty() {
-            // The sequencer answered some more before it ended; those answers come first.
+            // Answers from before the sequencer's end come first.
             drop(abandoned);
             return self.try_reply();
         }

@@ -9,32 +9,32 @@ use rialto_model::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A command with what comes back with its reply.
+/// A command with its token.
 #[derive(Clone, Copy, Debug)]
 pub struct Submission {
-    /// Comes back with the reply; the engine does not look at it.
+    /// Returned with the reply; the engine does not use it.
     pub token: u64,
     /// The command.
     pub command: Command,
-    /// A higher level than the venue's for this reply, or `None`.
+    /// A higher durability level than the venue's for this reply, or `None`.
     pub level: Option<Level>,
 }
 
-/// Why nothing was submitted.
+/// The reason why nothing was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
-    /// As many submissions as the producer's capacity have not been answered; take replies first. Or
-    /// the disk hangs, and the engine is [stalled](crate::Health::Stalled).
+    /// The producer's capacity of commands in flight is used up; take replies first. Or the disk
+    /// hangs, and the engine is [stalled](crate::Health::Stalled).
     #[error(
-        "the producer has as many commands in flight as it may, or the disk hangs; take replies and \
+        "the producer's limit of commands in flight is reached, or the disk hangs; take replies and \
          try again"
     )]
     Busy,
     /// The engine is stopping or has stopped.
-    #[error("the engine takes no more commands")]
+    #[error("the engine accepts no more commands")]
     Stopped,
-    /// The engine had as many producers as it may when this one was made.
-    #[error("the engine has {PRODUCERS_MAX} producers already; drop one and make this one anew")]
+    /// The engine's limit of producers was reached when this one was opened.
+    #[error("the engine already has {PRODUCERS_MAX} producers; drop one and open this one again")]
     TooManyProducers,
 }
 
@@ -43,7 +43,7 @@ pub struct Submitter {
     ring: Option<rtrb::Producer<Submission>>,
     capacity: u64,
     submitted: u64,
-    /// The last known count of replies handed out; behind the truth, never ahead of it.
+    /// The last known count of taken replies; never ahead of the real one.
     taken: u64,
     shared: Arc<ProducerShared>,
     state: Arc<EngineState>,
@@ -62,7 +62,7 @@ impl Submitter {
     /// Submits a command; see [`Producer::submit`](crate::Producer::submit).
     ///
     /// # Errors
-    /// Nothing was submitted; the error says why.
+    /// Nothing was submitted.
     #[inline]
     pub fn submit(
         &mut self,
@@ -83,21 +83,21 @@ impl Submitter {
         Ok(())
     }
 
-    /// Rings for what was submitted. The engine may have ended since it was asked for room: then the
-    /// reading half has the answer, and the wake-up that came with the end may have come too early.
+    /// Wakes the sequencer. The engine may have ended since the check for room: then the reading
+    /// half has the answer, and its wake-up may have come too early.
     #[inline]
     fn tell(&self) {
-        // The fence in there stands between the push and the look at the phase.
+        // Its fence is between the push and the check of the phase.
         self.state.sequencer.notify();
         if self.state.progression.phase() >= Phase::Stopped {
             self.shared.wake();
         }
     }
 
-    /// Submits as many of these as there is room for, from the front, and says how many.
+    /// Submits as many of these as there is room for, from the first on, and returns their number.
     ///
     /// # Errors
-    /// None was submitted; the error says why.
+    /// Nothing was submitted.
     pub fn submit_batch(&mut self, submissions: &[Submission]) -> Result<usize, SubmitError> {
         let room = self.room()?;
         let ring = self.ring.as_mut().ok_or(SubmitError::TooManyProducers)?;
@@ -109,13 +109,13 @@ impl Submitter {
         Ok(pushed)
     }
 
-    /// How many submissions have not been answered with a reply taken by the other half.
+    /// The number of submissions whose replies the other half has not taken.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         (self.submitted - self.shared.taken.0.load(Ordering::Acquire)) as usize
     }
 
-    /// Room for more, or why there is none.
+    /// The room for submissions, or the reason why there is none.
     #[inline]
     fn room(&mut self) -> Result<u64, SubmitError> {
         if self.state.progression.phase() != Phase::Running {
@@ -137,7 +137,7 @@ impl Submitter {
 }
 
 impl Drop for Submitter {
-    /// Has the sequencer let go of a producer that nobody will submit to again.
+    /// Lets the sequencer release the producer.
     fn drop(&mut self) {
         self.ring = None;
         self.state.sequencer.notify();
@@ -183,7 +183,7 @@ mod tests {
         let disk = Arc::new(SimDisk::new(1));
         let (engine, stepped, _) =
             Stepped::start(config, disk, &Sources::system()).expect("an empty disk");
-        // As after a panic: the sequencer is gone, and its failure is reported a moment later.
+        // As after a panic: the sequencer is gone, and its fault is reported slightly later.
         drop(stepped);
         let (mut submitter, mut replies) = engine.producer().split();
         let late = Submission { token: 7, command: Command::Tick, level: None };

@@ -1,4 +1,4 @@
-//! Why an engine does not start.
+//! Errors of a start.
 
 use crate::Level;
 use crate::replay::ReplayError;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 const DAY_NS: u64 = 86_400 * Timestamp::SECOND;
 
-/// Why an engine did not start. What was acknowledged is never cut or overwritten.
+/// The reason why an engine cannot start. Acknowledged commands are never cut or overwritten.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -21,13 +21,13 @@ pub enum StartError {
         setting: &'static str,
         /// Its value.
         got: u64,
-        /// What it may be.
+        /// The allowed values.
         range: &'static str,
     },
     /// The disk failed, or another process uses the data directory.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A snapshot that cannot be passed over cannot be used.
+    /// A required snapshot cannot be used.
     #[error(transparent)]
     Snapshot(#[from] SnapshotFileError),
     /// The journal cannot be opened.
@@ -45,13 +45,13 @@ pub enum StartError {
          rebuilt from the journal"
     )]
     ReadEvents(#[source] ReadError),
-    /// What was recovered could not be written.
+    /// Recovered events could not be written.
     #[error("the event log could not be completed")]
     WriteEvents(#[source] WriteError),
     /// The journal could not be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// Events that were released are not what the journal now yields.
+    /// Released events differ from those that the journal yields.
     #[error(
         "the event log in {} does not hold at sequence {seq} what the journal yields: {what}; \
          one of them is damaged, or another program wrote them",
@@ -62,10 +62,10 @@ pub enum StartError {
         dir: PathBuf,
         /// The first sequence that differs.
         seq: Seq,
-        /// In what way.
+        /// The difference.
         what: &'static str,
     },
-    /// Events were released that a synced journal no longer has the commands of.
+    /// A synced journal is missing the commands of released events.
     #[error(
         "the journal in {} ends at sequence {journal_last}, but the event log holds events through \
          {events_last} that were released under {level}: acknowledged commands are lost; restore \
@@ -79,7 +79,7 @@ pub enum StartError {
         journal_last: Seq,
         /// The last sequence of the event log.
         events_last: Seq,
-        /// The level under which the events were released.
+        /// The level at which the events were released.
         level: Level,
     },
     /// The data directory belongs to another engine.
@@ -91,12 +91,12 @@ pub enum StartError {
     OtherEngine {
         /// The directory.
         dir: PathBuf,
-        /// The engine that was to be started.
+        /// The configured engine.
         expected: EngineId,
-        /// The engine that the directory belongs to.
+        /// The engine of the directory.
         got: EngineId,
     },
-    /// No snapshot can be used and the journal does not begin at its beginning.
+    /// No snapshot can be used, and the journal does not begin at sequence 1.
     #[error(
         "none of the snapshots in {} can be used, and the journal begins only at sequence {first}; \
          restore a snapshot from a copy",
@@ -108,7 +108,7 @@ pub enum StartError {
         /// The journal's first sequence.
         first: Seq,
     },
-    /// The wall clock is too far from the last time in the journal.
+    /// The wall clock differs too much from the last time in the journal.
     #[error(
         "the wall clock shows {now} ({} days {} the last time in the journal of {}, {journaled}): \
          set the clock right, or if it is right, start once with --accept-clock",

@@ -1,4 +1,4 @@
-//! The event log against the journal: comparing what is there, finding the chain.
+//! Compares the event log with the journal, and finds the chain.
 
 use super::StartError;
 use crate::events::{CHAIN_SPAN, Chain, GroupNote};
@@ -6,14 +6,14 @@ use rialto_log::{GroupView, ReadError, Reader, Segments};
 use rialto_model::Seq;
 use std::path::{Path, PathBuf};
 
-/// The value of the chain that a group's header carries, and the sequence it covers.
+/// The value of the chain in a group's header, and its sequence.
 fn noted(group: &GroupView<'_>) -> Option<(Seq, GroupNote)> {
     let note = GroupNote::decode(group.caller())?;
     Some((Chain::span_start(Seq(group.stored_last_seq())), note))
 }
 
-/// The chain after `seq`, from the event log: the nearest value that a group header carries at or
-/// before it, and the records from there.
+/// The chain after `seq`, from the event log: the nearest value in a group header at or before it,
+/// and the records from there.
 pub(crate) fn chain_after(events: &Segments, seq: Seq) -> Result<Chain, ReadError> {
     let mut boundary = Chain::span_start(seq);
     let mut chain = Chain::start();
@@ -28,7 +28,7 @@ pub(crate) fn chain_after(events: &Segments, seq: Seq) -> Result<Chain, ReadErro
             chain = Chain::resume(boundary, note.chain);
             break;
         }
-        // That group goes on beyond the next span; the value is in one before it.
+        // That group extends beyond the next span; the value is in an earlier one.
         boundary = Seq(boundary.0.saturating_sub(CHAIN_SPAN));
     }
     if chain.next() <= seq {
@@ -41,7 +41,7 @@ pub(crate) fn chain_after(events: &Segments, seq: Seq) -> Result<Chain, ReadErro
     Ok(chain)
 }
 
-/// Compares regenerated events with the released ones, to say where they differ.
+/// Compares regenerated events with the released ones, to find the difference.
 pub(crate) struct EventCheck {
     reader: Reader,
     chain: Chain,
@@ -49,13 +49,13 @@ pub(crate) struct EventCheck {
 }
 
 impl EventCheck {
-    /// `chain` has arrived at the sequence before the first that will be compared.
+    /// `chain` is at the sequence before the first to compare.
     pub(crate) fn new(events: &Segments, dir: &Path, chain: Chain) -> Result<Self, ReadError> {
         let reader = Reader::open(events, chain.next().0)?;
         Ok(Self { reader, chain, dir: dir.to_owned() })
     }
 
-    /// Compares the records of `first` to `last`, framed, with the same sequences of the event log.
+    /// Compares the framed records of `first` to `last` with the event log.
     pub(crate) fn compare(
         &mut self,
         first: Seq,
@@ -91,7 +91,7 @@ impl EventCheck {
         Ok(())
     }
 
-    /// Every record was as it should be, so that only the chain can be wrong.
+    /// Every record is equal, so that only the chain can be wrong.
     pub(crate) fn broken_at(self, seq: Seq) -> StartError {
         StartError::EventsDiffer { dir: self.dir, seq, what: "the chained hash is broken" }
     }

@@ -1,8 +1,8 @@
-//! Bringing a data directory back to life, unattended.
+//! Recovery of a data directory, without an operator.
 //!
-//! The newest good snapshot that the event log reaches, the journal from there, and the events of
-//! that journal compared with the event log byte for byte where it has them and appended where it
-//! does not. Nothing is written before everything that can be checked has been.
+//! It begins with the newest good snapshot that the event log reaches and replays the journal from
+//! there. The resulting events are compared with the event log byte for byte, and appended where it
+//! is shorter. Nothing is written before all checks have passed.
 
 mod error;
 mod event_log;

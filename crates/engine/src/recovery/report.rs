@@ -1,41 +1,41 @@
-//! What a recovery did, in one line.
+//! The report of a recovery.
 
 use rialto_model::Seq;
 use std::fmt;
 use std::time::Duration;
 
-/// A snapshot that was passed over.
+/// A skipped snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedSnapshot {
     /// Its sequence.
     pub seq: Seq,
-    /// Why it was.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a recovery did. It displays as one line.
+/// The result of a recovery. It displays as one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryReport {
-    /// The data directory was empty and has been made.
+    /// Whether the data directory was empty and has been created.
     pub created: bool,
-    /// The sequence of the snapshot that recovery began with; `None` is an empty core.
+    /// The snapshot at the start of the replay; `None` for an empty core.
     pub snapshot: Option<Seq>,
-    /// Damaged snapshots that were passed over.
+    /// Damaged snapshots that were skipped.
     pub skipped: Vec<SkippedSnapshot>,
     /// The last sequence of the journal.
     pub last: Seq,
     /// Commands replayed.
     pub replayed: u64,
-    /// How long that took, comparing and completing the event log included.
+    /// The duration, including the comparison and completion of the event log.
     pub took: Duration,
-    /// Records of events that were missing from the event log and have been appended.
+    /// Event records that were missing in the event log and have been appended.
     pub events_appended: u64,
-    /// What was cut off the journal's tail, which nothing proves to have been acknowledged.
+    /// The part of the journal's tail that was cut, which nothing proves to have been acknowledged.
     pub journal_cut: Option<String>,
-    /// What was cut off the event log's tail.
+    /// The part of the event log's tail that was cut.
     pub events_cut: Option<String>,
-    /// The event log was ahead of the journal, which lost an unsynced tail: it was cut back from
-    /// this sequence.
+    /// The first sequence that was cut from the event log, because the journal had lost its
+    /// unsynced tail.
     pub events_lost_from: Option<Seq>,
     /// The journal's epoch from now on.
     pub epoch: u64,
@@ -57,7 +57,7 @@ impl fmt::Display for RecoveryReport {
             self.replayed, self.last
         )?;
         for skipped in &self.skipped {
-            write!(f, "; passed over the snapshot at {}: {}", skipped.seq, skipped.reason)?;
+            write!(f, "; skipped the snapshot at {}: {}", skipped.seq, skipped.reason)?;
         }
         if self.events_appended > 0 {
             write!(f, "; completed the event log with {} records", self.events_appended)?;

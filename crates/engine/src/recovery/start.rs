@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A venue brought back to where it was.
+/// A recovered venue.
 pub(crate) struct Recovered {
     pub(crate) lock: Box<dyn DirLock>,
     pub(crate) core: Core,
@@ -90,8 +90,8 @@ pub(crate) fn recover(
             chain.extend(u64::from(group.records()), group.body());
             Ok(())
         })?;
-        // Equal chains are equal bytes, and finding the recorded one takes reading a few groups
-        // instead of all of them. Only when they differ is every byte compared, to say where.
+        // Equal chains mean equal bytes, and finding the recorded chain takes only a few groups.
+        // Every byte is compared only if they differ, to find the difference.
         let recorded = chain_after(&event_segments, events_end).map_err(StartError::ReadEvents)?;
         if chain.digest() != recorded.digest() && !config.switch().is(Sabotage::IgnoreChain) {
             let mut core = match report.snapshot {
@@ -111,8 +111,8 @@ pub(crate) fn recover(
 
     check_clock(config, sources, last_time(&journal_segments, &core, report.last)?)?;
 
-    // Everything that can be checked has been; from here on the directory changes. Segments begin
-    // with the rules that are in force where they begin.
+    // All checks have passed; from here on the directory changes. Segments have the rules version
+    // at their begin.
     events.set_rules_version(core.rules_version());
     let (mut events, _) = events.start().map_err(StartError::EventLog)?;
     if events_end < report.last {
@@ -130,16 +130,16 @@ pub(crate) fn recover(
     journal.set_rules_version(core.rules_version());
     let (journal, _) = journal.start().map_err(StartError::Journal)?;
     report.created = headers.is_empty() && report.last == Seq::ZERO;
-    // The first snapshot can always be made again, and with it a verification from the beginning.
-    // It is small, and one that is there may never have reached the device if a sync failed.
+    // The first snapshot can always be made again, for a verification from the beginning. It is
+    // small, and an existing one may be lost after a failed sync.
     if journal_segments.first_seq() == 1 {
-        // Before the first command the rules in force are the ones that it began with.
+        // Before the first command, the core has its first rules version.
         let (limits, rules_version) = (*core.limits(), core.rules_version());
         let begun = CoreConfig { limits, rules_version, ..begun_with(config) };
         let first = empty_core(begun, &journal_segments);
         store.write(&first, 0)?;
     }
-    // The follower goes on from a state that is known to be good.
+    // The follower continues from a state that is known to be good.
     let newest_snapshot = report.snapshot.unwrap_or(Seq::ZERO);
     report.replayed = report.last.0 - from.0;
     report.took = began.elapsed();
@@ -147,7 +147,7 @@ pub(crate) fn recover(
     Ok(Recovered { lock, core, journal, events, chain, store, newest_snapshot, report })
 }
 
-/// The time of the last command in the journal. `core` has been replayed to it, or nearly so.
+/// The time of the journal's last command. `core` has been replayed to it, or nearly.
 fn last_time(journal: &Segments, core: &Core, last: Seq) -> Result<Timestamp, StartError> {
     let mut time = core.time();
     if core.seq() < last {
@@ -161,7 +161,7 @@ fn last_time(journal: &Segments, core: &Core, last: Seq) -> Result<Timestamp, St
     Ok(time)
 }
 
-/// A venue that was never used has no time that the clock could be compared with.
+/// An unused venue has no time to compare the clock with.
 fn check_clock(
     config: &EngineConfig,
     sources: &Sources,
@@ -175,13 +175,13 @@ fn check_clock(
     Err(StartError::ClockGap { dir: config.data_dir.clone(), journaled, now })
 }
 
-/// The epoch of the journal at a sequence; zero before its beginning.
+/// The epoch of the journal at a sequence; zero before its begin.
 pub(crate) fn epoch_of(journal: &Segments, seq: Seq) -> u64 {
     journal.position_of(seq.0).map_or(0, |position| position.epoch)
 }
 
-/// The positions of all snapshots whose headers can be read, newest first. The others are named in
-/// the report; one that a newer program made ends the start.
+/// The positions of all snapshots with readable headers, newest first. Others are in the report;
+/// one of a newer program is an error.
 fn good_headers(
     store: &SnapshotStore,
     config: &EngineConfig,
@@ -208,7 +208,7 @@ fn good_headers(
     Ok(positions)
 }
 
-/// The state that replay begins with: the newest good snapshot that neither log falls short of.
+/// The state at the start of the replay: the newest good snapshot that both logs reach.
 fn first_state(
     store: &SnapshotStore,
     config: &EngineConfig,
@@ -243,20 +243,20 @@ fn first_state(
     Ok((empty_core(begun, journal), Seq::ZERO))
 }
 
-/// What a new data directory begins with.
+/// The core's configuration in a new data directory.
 fn begun_with(config: &EngineConfig) -> CoreConfig {
     let EngineConfig { engine, limits, rules_version, .. } = *config;
     CoreConfig { limits, rules_version, ..CoreConfig::new(engine) }
 }
 
-/// The state before the first command, under the rules that the journal began with; those of the
-/// configuration if it has not begun.
+/// The state before the first command, with the journal's first rules version; with the configured
+/// one if the journal is empty.
 fn empty_core(config: CoreConfig, journal: &Segments) -> Core {
     let begun = journal.rules_version_of(1).filter(|version| RULES_VERSIONS.contains(version));
     Core::new(CoreConfig { rules_version: begun.unwrap_or(config.rules_version), ..config })
 }
 
-/// Events without commands may only have been released below the synced level.
+/// Events without commands must have been released below the synced level.
 fn check_unsynced(
     events: &Segments,
     journal_last: Seq,
@@ -291,13 +291,12 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// `group_bytes` holds the longest record of an event log, at least.
+    /// `group_bytes` is at least the longest record of an event log.
     pub(crate) fn new(journal: Segments, group_bytes: usize) -> Self {
         Self { journal, group_bytes, switch: SabotageSwitch::default() }
     }
 
-    /// Brings the core to `end` and hands out its events in groups, each with the version of the rules
-    /// that decided them.
+    /// Replays to `end` and passes on the events in groups, each with its rules version.
     pub(crate) fn run(
         &self,
         core: &mut Core,

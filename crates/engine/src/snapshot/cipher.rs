@@ -1,10 +1,10 @@
-//! Keeping the content of snapshots from those who may not read it.
+//! Encryption of snapshots.
 
 use super::file::SnapshotHeader;
 use rialto_log::{BlobError, Cipher, KeyRing};
 use std::sync::Arc;
 
-/// What the keys of contents are bound to, so that nothing else passes for one.
+/// The context of the keys, so that no other ciphertext can be used.
 const PURPOSE: &str = "rialto snapshot";
 /// An encrypted content begins with the salt of its key.
 const SALT_BYTES: usize = 16;
@@ -23,7 +23,7 @@ struct Sealing {
 }
 
 impl SnapshotCipher {
-    /// Encrypts with the cipher, if there is one; `random` gives the salts.
+    /// Encrypts with the cipher, if there is one; `random` makes the salts.
     pub(crate) fn new(
         cipher: Option<Cipher>,
         keys: KeyRing,
@@ -33,12 +33,12 @@ impl SnapshotCipher {
         Self { keys, sealing }
     }
 
-    /// For those who only read.
+    /// For readers.
     pub(crate) fn reading(keys: &KeyRing) -> Self {
         Self { keys: keys.clone(), sealing: None }
     }
 
-    /// Completes a header for its content, and returns the content as it is to be stored.
+    /// Completes a header for its content, and returns the content in its stored form.
     pub(crate) fn seal(
         &self,
         header: &mut SnapshotHeader,
@@ -58,7 +58,7 @@ impl SnapshotCipher {
         Ok(content)
     }
 
-    /// The content of a header, from what is stored and has been checked.
+    /// The content of a header, from its verified stored form.
     pub(crate) fn open(
         &self,
         header: &SnapshotHeader,

@@ -1,4 +1,4 @@
-//! The file around the content of a snapshot, as `docs/formats/snapshot.md` describes it.
+//! The file of a snapshot, as `docs/formats/snapshot.md` describes it.
 
 use rialto_core::{Core, SnapshotError};
 use rialto_disk::DiskError;
@@ -15,13 +15,14 @@ const PLAIN_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"RIALTOSF";
 /// The length of the header; the content follows.
 pub(crate) const HEADER_BYTES: usize = 160;
-/// The header's own hash stands in its last bytes and covers those before.
+/// The header's hash is in its last bytes and covers those before.
 const HEADER_HASH_AT: usize = 128;
 
-/// The part of the header that an encrypted content is bound to: all but the hashes of what is stored.
+/// The part of the header that authenticates an encrypted content: all but the hashes of the stored
+/// form.
 const BOUND_BYTES: usize = 96;
 
-/// Why a snapshot cannot be used.
+/// The reason why a snapshot cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotFileError {
@@ -33,9 +34,9 @@ pub enum SnapshotFileError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// Where the damage was noticed.
+        /// The offset of the damage.
         offset: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         what: &'static str,
     },
     /// The file was written by a newer program.
@@ -50,7 +51,7 @@ pub enum SnapshotFileError {
         /// Its version.
         version: u32,
     },
-    /// The rules of the snapshot are not implemented here.
+    /// The snapshot's rules version is not implemented.
     #[error(
         "{} was decided by rules version {version}, and this program implements {} to {}; \
          start the newer program that wrote it",
@@ -61,31 +62,31 @@ pub enum SnapshotFileError {
     UnknownRules {
         /// The file.
         file: PathBuf,
-        /// Its version of the rules.
+        /// Its rules version.
         version: u32,
     },
-    /// The file is encrypted, and cannot be read or written with the keys given.
+    /// The file is encrypted, and the given keys cannot decrypt or encrypt it.
     #[error("the snapshot {}: {error}", file.display())]
     Sealed {
         /// The file.
         file: PathBuf,
-        /// What is wrong with the keys.
+        /// The error of the keys.
         error: BlobError,
     },
-    /// The file is whole, but its content cannot be restored.
+    /// The file is undamaged, but its content cannot be restored.
     #[error("{} cannot be restored", file.display())]
     Content {
         /// The file.
         file: PathBuf,
-        /// What the core says.
+        /// The core's error.
         #[source]
         error: SnapshotError,
     },
 }
 
 impl SnapshotFileError {
-    /// Whether an older snapshot may stand in: not for one that a newer program made, because what
-    /// it decided since cannot be decided again here.
+    /// Whether an older snapshot can be used instead: not if a newer program made it, because its
+    /// decisions cannot be repeated here.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
             SnapshotFileError::Damaged { .. } => true,
@@ -98,25 +99,25 @@ impl SnapshotFileError {
     }
 }
 
-/// What stands before the content.
+/// The header before the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SnapshotHeader {
     pub(crate) rules_version: u32,
     pub(crate) engine: EngineId,
-    /// The place in the journal that the content is the state after.
+    /// The position in the journal after which the content is the state.
     pub(crate) position: Position,
     pub(crate) time: Timestamp,
-    /// How the content is encrypted, and with the key of which id.
+    /// The cipher of the content, and the id of the key.
     pub(crate) seal: Option<(Cipher, u64)>,
-    /// The length of the content as it is stored.
+    /// The length of the stored content.
     pub(crate) content_bytes: u64,
     pub(crate) state_hash: [u8; 32],
     pub(crate) content_hash: [u8; 32],
 }
 
 impl SnapshotHeader {
-    /// The header of a core's state, before its content is described; `epoch` is the journal's where
-    /// it ends.
+    /// The header of a core's state, without the stored content; `epoch` is the journal's epoch at
+    /// its sequence.
     pub(crate) fn new(core: &Core, engine: EngineId, epoch: u64, content: &[u8]) -> Self {
         Self {
             rules_version: core.rules_version(),
@@ -130,13 +131,13 @@ impl SnapshotHeader {
         }
     }
 
-    /// Says of the content, as it will be stored, how long it is and what its hash is.
+    /// Sets length and hash of the stored content.
     pub(crate) fn describe(&mut self, stored: &[u8]) {
         self.content_bytes = stored.len() as u64;
         self.content_hash = *blake3::hash(stored).as_bytes();
     }
 
-    /// What an encrypted content is bound to: everything but its length and hash as it is stored.
+    /// The bytes that authenticate an encrypted content: all but its stored length and hash.
     pub(crate) fn bound(&self) -> [u8; BOUND_BYTES] {
         let mut bound = [0; BOUND_BYTES];
         let unstored = Self { content_bytes: 0, content_hash: [0; 32], ..self.clone() };
@@ -179,8 +180,9 @@ impl SnapshotHeader {
         if bytes[..8] != MAGIC {
             return Err(damaged(0, "no magic number"));
         }
-        // The version is looked at before the hash, because a newer one may hash otherwise; but a
-        // flipped bit in it must not pass for the future, so that the hash of this version decides.
+        // The version is read before the hash, because a newer version may use another hash. A
+        // flipped bit in it must not look like a newer version, so that this version's hash
+        // decides.
         let hash = blake3::hash(&bytes[..HEADER_HASH_AT]);
         let version = u32::from_le_bytes(field(bytes, 8));
         if bytes[HEADER_HASH_AT..] != hash.as_bytes()[..] {
@@ -220,7 +222,7 @@ impl SnapshotHeader {
         Ok(())
     }
 
-    /// Restores the core from the content of the file, of which this is the header.
+    /// Restores the core from the content of the file.
     pub(crate) fn restore(
         &self,
         file: &Path,
@@ -250,13 +252,12 @@ fn damaged(file: &Path, what: &'static str) -> SnapshotFileError {
     SnapshotFileError::Damaged { file: file.to_owned(), offset: HEADER_BYTES as u64, what }
 }
 
-/// The state hash that the content carries in its own header. Hashing the state again would mean
-/// writing it out a second time.
+/// The state hash in the content's own header. Computing it would mean to encode the state again.
 fn state_hash_of(content: &[u8]) -> [u8; 32] {
     content.get(24..).and_then(|from| from.first_chunk()).copied().unwrap_or_default()
 }
 
-/// The fixed-size field at `at`, which lies in the header for every caller.
+/// The fixed-size field at `at`, which is in the header for all callers.
 fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     let mut value = [0; N];
     value.copy_from_slice(&bytes[at..at + N]);

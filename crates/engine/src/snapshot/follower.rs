@@ -1,4 +1,4 @@
-//! Makes snapshots beside the venue: replays the journal into a core of its own.
+//! Makes snapshots in the background: replays the journal into a separate core.
 
 use super::SnapshotStore;
 use crate::Level;
@@ -12,10 +12,10 @@ use rialto_model::Seq;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Follows the journal when a snapshot is due or asked for, and writes it. The sequencer never
+/// Follows the journal when a snapshot is due or requested, and writes it. The sequencer never
 /// pauses for it.
 pub(crate) struct Follower {
-    /// The state after the last snapshot; restored from it when first needed.
+    /// The state after the last snapshot; restored from it at first use.
     core: Option<Core>,
     reader: Option<Reader>,
     target: Option<Seq>,
@@ -79,7 +79,7 @@ impl Follower {
         }
     }
 
-    /// One group towards the target; true when its snapshot has been written.
+    /// Applies one group towards the target; true when the snapshot is written.
     fn advance(&mut self, target: Seq) -> Result<bool, ReplayError> {
         let core = match &mut self.core {
             Some(core) => core,
@@ -101,7 +101,7 @@ impl Follower {
         let epoch = self.journal.position_of(target.0).map_or(0, |position| position.epoch);
         self.store.write(core, epoch)?;
         self.store.prune(self.kept)?;
-        // A reader pins its segment, and the next snapshot is a long way off.
+        // A reader keeps its segment open, and the next snapshot is far away.
         self.reader = None;
         Ok(true)
     }

@@ -1,4 +1,4 @@
-//! Snapshots: where they lie, how they are asked for, and who makes them.
+//! Snapshots: their store, requests and background work.
 
 mod cipher;
 mod file;

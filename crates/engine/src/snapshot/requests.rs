@@ -1,4 +1,4 @@
-//! Where snapshots are asked for and waited for.
+//! Requests of snapshots.
 
 use crate::marks::Phase;
 use crate::state::EngineState;
@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is wanted of the follower and what it has made.
+/// The requested and the completed snapshots.
 pub(crate) struct SnapshotRequests {
     every: u64,
     wanted: AtomicU64,
     /// The newest snapshot.
     durable: AtomicU64,
-    /// The newest that could not be made.
+    /// The newest failed snapshot.
     failed: AtomicU64,
     last_error: Mutex<Option<String>>,
     settled: Condvar,
 }
 
 impl SnapshotRequests {
-    /// `newest` is the newest snapshot there is.
+    /// `newest` is the newest existing snapshot.
     pub(crate) fn new(every: u64, newest: Seq) -> Self {
         Self {
             every: every.max(1),
@@ -32,8 +32,8 @@ impl SnapshotRequests {
         }
     }
 
-    /// Asks for a snapshot through this sequence. One that has failed is attempted anew: what kept
-    /// it from being made may be gone.
+    /// Requests a snapshot through this sequence. A failed one is tried again, because the cause
+    /// may be gone.
     pub(crate) fn request(&self, through: Seq) {
         if self.failed.load(Ordering::Acquire) >= through.0 && !self.is_durable(through) {
             self.failed.store(0, Ordering::Release);
@@ -41,7 +41,7 @@ impl SnapshotRequests {
         self.wanted.fetch_max(through.0, Ordering::AcqRel);
     }
 
-    /// A request that is neither fulfilled nor given up.
+    /// A pending request.
     pub(crate) fn wanted(&self) -> Option<Seq> {
         let wanted = Seq(self.wanted.load(Ordering::Acquire));
         (!self.is_settled(wanted)).then_some(wanted)
@@ -82,13 +82,13 @@ impl SnapshotRequests {
     }
 }
 
-/// A snapshot that was asked for.
+/// A requested snapshot.
 pub struct SnapshotTicket {
     through: Seq,
     state: Arc<EngineState>,
 }
 
-/// Why a snapshot was not made.
+/// The reason why a snapshot failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailed {
     /// It could not be written.
@@ -96,13 +96,13 @@ pub enum SnapshotFailed {
     Failed {
         /// The sequence.
         through: Seq,
-        /// What the disk said.
+        /// The disk's error.
         reason: String,
     },
-    /// The engine ended first.
+    /// The engine ended before.
     #[error("the engine ended before the snapshot was made")]
     Stopped,
-    /// It was not made in time; it may still be made.
+    /// It was not finished in time; it may still be.
     #[error("the snapshot was not made in time")]
     TimedOut,
 }
@@ -122,7 +122,7 @@ impl SnapshotTicket {
     /// [`SnapshotTicket::through`].
     ///
     /// # Errors
-    /// It was not made; the error says why.
+    /// It failed.
     pub fn wait(&self, timeout: Duration) -> Result<Seq, SnapshotFailed> {
         let desk = &self.state.snapshots;
         let deadline = Instant::now() + timeout;

@@ -13,7 +13,7 @@ pub(crate) const SNAPSHOTS_DIR: &str = "snapshots";
 const SUFFIX: &str = ".snapshot";
 const UNFINISHED_SUFFIX: &str = ".snapshot.tmp";
 
-/// The snapshots of a data directory, one file for each.
+/// The snapshots of a data directory, one file each.
 #[derive(Clone)]
 pub(crate) struct SnapshotStore {
     disk: Arc<dyn Disk>,
@@ -32,7 +32,7 @@ impl SnapshotStore {
         Self { disk, dir: data_dir.join(SNAPSHOTS_DIR), engine, cipher }
     }
 
-    /// Makes the directory and removes what an interrupted writing left behind.
+    /// Creates the directory and removes incomplete files.
     pub(crate) fn prepare(&self) -> Result<(), DiskError> {
         self.disk.create_dir_all(&self.dir)?;
         for name in self.disk.list(&self.dir)? {
@@ -81,8 +81,8 @@ impl SnapshotStore {
     fn read(&self, seq: Seq) -> Result<(SnapshotHeader, Vec<u8>), SnapshotFileError> {
         let path = self.path(seq);
         let file = self.disk.open(&path, Access::Read)?;
-        // A length that does not fit memory is damage that the check below names, but it must not
-        // be allocated first.
+        // A length beyond the memory is damage that the check below reports, but it must not be
+        // allocated first.
         let header = self.read_header(seq)?;
         let bytes = file.len()?.saturating_sub(HEADER_BYTES as u64).min(header.content_bytes);
         let mut stored = vec![0; usize::try_from(bytes).unwrap_or(0)];
@@ -94,15 +94,15 @@ impl SnapshotStore {
         Ok((header, content))
     }
 
-    /// Writes a snapshot of the core, durably; `epoch` is the journal's at its sequence. The journal
-    /// must be synced through it.
+    /// Writes a snapshot of the core durably; `epoch` is the journal's epoch at its sequence. The
+    /// journal must be synced through it.
     pub(crate) fn write(&self, core: &Core, epoch: u64) -> Result<PathBuf, SnapshotFileError> {
         let content = core.snapshot();
         let header = SnapshotHeader::new(core, self.engine, epoch, &content);
         self.write_content(header, content)
     }
 
-    /// Writes a snapshot of another data directory; `epoch` replaces the one in its header.
+    /// Copies a snapshot of another data directory; `epoch` replaces the one in its header.
     pub(crate) fn copy_from(
         &self,
         other: &SnapshotStore,
@@ -137,7 +137,7 @@ impl SnapshotStore {
         Ok(path)
     }
 
-    /// Removes all but the newest `kept` and the one that the data directory began with.
+    /// Removes all but the newest `kept` and the first one of the data directory.
     pub(crate) fn prune(&self, kept: usize) -> Result<(), DiskError> {
         for seq in self.list()?.into_iter().skip(kept.max(1)) {
             if seq > Seq::ZERO {

@@ -1,4 +1,4 @@
-//! What histories have met, so that a simulation in which nothing happens does not pass.
+//! Counts of events in histories, so that a simulation without any does not pass.
 
 use crate::extremes::Met;
 use crate::oracle::Oracle;
@@ -11,7 +11,7 @@ pub(crate) struct Coverage {
     journals_cut: u64,
     event_logs_cut: u64,
     event_logs_completed: u64,
-    /// The journal lost a tail whose events had been shown below the synced level.
+    /// The journal lost a tail whose events had been visible below the synced level.
     tails_lost: u64,
     pub(crate) refusals: u64,
     pub(crate) failures: u64,
@@ -24,9 +24,9 @@ pub(crate) struct Coverage {
     pub(crate) hangs: u64,
     pub(crate) steps_of_the_clock: u64,
     pub(crate) two_faults: u64,
-    /// Something damaged was noticed only in that less was found than acknowledged.
+    /// Damage that was noticed only because acknowledged commands were missing.
     pub(crate) unproven_lost: u64,
-    /// A journal ended with a command that had suspended an order.
+    /// A journal that ended with a command that had suspended an order.
     takers_suspended: u64,
     pub(crate) extremes: Met,
     longest: u64,
@@ -43,13 +43,13 @@ impl Coverage {
         self.longest = self.longest.max(report.last.0);
     }
 
-    /// Looks for orders that recovery had to go on with.
+    /// Counts orders that recovery had to continue.
     pub(crate) fn found_suspended(&mut self, oracle: &Oracle, report: &RecoveryReport) {
         let last = oracle.at(report.last);
         self.takers_suspended += u64::from(last.is_some_and(|decided| decided.suspends));
     }
 
-    /// The names of what never happened.
+    /// The names of events that never happened.
     pub(crate) fn missing(&self) -> Vec<String> {
         let met = [
             ("a snapshot was used", self.snapshots_used),

@@ -6,7 +6,7 @@ use rialto_core::{DEAD_MAN_MAX_NS, HELD_MAX};
 use rialto_model::*;
 use std::collections::BTreeMap;
 
-/// What is at its edge.
+/// The extreme part of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Extreme {
     Price,
@@ -18,12 +18,12 @@ pub(crate) enum Extreme {
     Reference,
 }
 
-/// How often each was accepted and refused.
+/// How often each was accepted and rejected.
 #[derive(Debug, Default)]
 pub(crate) struct Met(BTreeMap<(Extreme, bool), u64>);
 
 const PRICES: [i64; 5] = [i64::MIN, -1, 0, 1, i64::MAX];
-/// The stage's largest quantity and one more are among them.
+/// The instrument's largest quantity and one more are among them.
 const QUANTITIES: [i64; 6] = [i64::MIN, 0, 1, 1_000_000, 1_000_001, i64::MAX];
 const AMOUNTS: [i128; 9] = [
     i128::MIN,
@@ -37,7 +37,7 @@ const AMOUNTS: [i128; 9] = [
     i128::MAX,
 ];
 const TIMEOUTS: [u64; 5] = [0, 1, DEAD_MAN_MAX_NS, DEAD_MAN_MAX_NS + 1, u64::MAX];
-/// As long as a text may be.
+/// The longest text.
 const TEXT_BYTES: usize = 36;
 
 impl Extreme {
@@ -60,18 +60,18 @@ impl Met {
         }
     }
 
-    /// What was never accepted, or never refused.
+    /// Extremes that were never accepted, or never rejected.
     pub(crate) fn missing(&self) -> Vec<(Extreme, bool)> {
         let all = Extreme::ALL.into_iter().flat_map(|it| [(it, true), (it, false)]);
         all.filter(|it| !self.0.contains_key(it)).collect()
     }
 }
 
-/// A command with something at an edge.
+/// A command with an extreme part.
 pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
     let account = random.below(u64::from(ACCOUNTS)) as u32 + 1;
     let side = random.pick(&[Side::Buy, Side::Sell]);
-    // What rests here is met by nobody, however large it is.
+    // Orders at this price never match, however large they are.
     let far = if side == Side::Buy { 1 } else { 50_000 };
     let of_account = AccountId(account);
     match random.below(10) {
@@ -110,7 +110,7 @@ pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
         },
         _ => Command::SetRules {
             instrument: InstrumentId(1),
-            // Mostly those of the stage, so that the others do not last.
+            // Mostly the usual rules, so that the others do not last.
             rules: match random.below(6) {
                 0 => TradingRules { quantity_max: Quantity::MAX, ..rules() },
                 1 => TradingRules { tick: Price(0), ..rules() },
@@ -139,7 +139,7 @@ fn transfer(account: AccountId, random: &mut Random) -> Transfer {
     Transfer { account, currency, amount, reference }
 }
 
-/// What of a command is at an edge.
+/// The extreme parts of a command.
 fn of(command: &Command) -> Vec<Extreme> {
     let price = |price: Price| PRICES.contains(&price.0) && !(0..=1).contains(&price.0);
     let quantity = |quantity: Quantity| QUANTITIES.contains(&quantity.0) && quantity.0 != 1;

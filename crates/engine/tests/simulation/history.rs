@@ -1,4 +1,4 @@
-//! One history: lives of an engine on one disk, and how each ends.
+//! One history: lives of an engine on one disk, and their ends.
 
 use crate::coverage::Coverage;
 use crate::invariants;
@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SEGMENT_BYTES: u64 = 512 << 10;
-/// Of how many histories one has orders that take many ticks.
+/// One of this many histories has orders that need many ticks.
 const DEEP_EVERY: u64 = 25;
-/// The most starts that may fail in a row before the history is said to be stuck.
+/// The most failed starts in a row.
 const STARTS_MAX: usize = 20;
 
-/// How a life ends when the disk does not end it.
+/// The end of a life, if the disk does not end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Kill,
@@ -45,19 +45,19 @@ pub(crate) struct History<'a> {
     shadow: Shadow,
     next_token: u64,
     traffic: Traffic,
-    /// A history of thousands of commands, so that whole spans of the chain come and go.
+    /// A history of thousands of commands, so that it has whole spans of the chain.
     long: bool,
-    /// One with orders that take many ticks.
+    /// A history with orders that need many ticks.
     deep: bool,
-    /// The venue's time and the monotonic clock when this life began.
+    /// The venue's time and the monotonic clock at the begin of this life.
     began: (Timestamp, Duration),
-    /// Something that was stored is not what it was, or was read so.
+    /// Damage of stored data or of a read.
     pub(crate) damage: Option<Damage>,
-    /// What was seen while the disk hung, and should not have been.
+    /// A violation seen during a hang.
     pub(crate) violation: Arc<Mutex<Option<String>>>,
 }
 
-/// Every second history is sealed: what is promised does not depend on it.
+/// Every second history is encrypted or compressed: the guarantees are the same.
 const SEALINGS: [Sealing; 4] = {
     let compression = Compression::Zstd { level: 1 };
     let encryption = Some(Cipher::Aes256Gcm);
@@ -74,7 +74,7 @@ fn keys() -> KeyRing {
         .expect("the text is that of one key")
 }
 
-/// Lives a history through. The error says what was violated.
+/// Runs a history. The error is the violation.
 pub(crate) fn live(
     seed: u64,
     sabotage: Option<Sabotage>,
@@ -117,7 +117,7 @@ pub(crate) fn live(
 }
 
 impl History<'_> {
-    /// False: the history cannot go on, for a reason that is in order.
+    /// False: the history ends for a permitted reason.
     fn one_life(&mut self) -> Result<bool, String> {
         let troubles = self.troubles();
         self.afflict(&troubles);
@@ -137,7 +137,7 @@ impl History<'_> {
         let mut left = 20 + self.random.below(acts);
         while left > 0 {
             left -= 1;
-            // A life ends while an order that takes many ticks is on its way.
+            // A life ends while an order that needs many ticks is suspended.
             if self.traffic.has_sent_long_taker() && self.random.percent(70) {
                 left = left.min(self.random.below(15));
             }
@@ -154,7 +154,7 @@ impl History<'_> {
         Ok(true)
     }
 
-    /// Starts, through whatever the disk does meanwhile, and checks what was found.
+    /// Starts with these troubles of the disk, and checks the result.
     fn begin(&mut self, troubles: &[Trouble]) -> Result<Option<(Engine, Stepped)>, String> {
         let mut required = self.shadow.survives_kill;
         let mut last = String::new();
@@ -187,7 +187,7 @@ impl History<'_> {
                 }
             };
             self.coverage.started(&report);
-            // The oracle reads undisturbed.
+            // The oracle reads without faults.
             self.bench.disk.fail_read(NEVER);
             self.bench.disk.stale_read(NEVER);
             self.notice_damage();
@@ -207,7 +207,7 @@ impl History<'_> {
         Err(format!("with {troubles:?} the engine does not start any more: {last}"))
     }
 
-    /// Checks everything that must hold after a start; false if a flipped bit ends the history.
+    /// Checks the state after a start; false if a flipped bit ends the history.
     fn check(
         &mut self,
         engine: &Engine,
@@ -215,8 +215,8 @@ impl History<'_> {
         report: &RecoveryReport,
         required: Seq,
     ) -> Result<bool, String> {
-        // What nothing proves to have been synced looks, when it is damaged, like a write that never
-        // finished. No more than that may be missing, and where bytes are given up it is told.
+        // Damage of data that is not proven to be synced looks like an incomplete write. No more
+        // than that may be missing, and cut bytes must be reported.
         let excused = match self.damage {
             Some(Damage::Flipped) => report.journal_cut.is_some(),
             Some(Damage::Missing) => true,
@@ -250,14 +250,14 @@ impl History<'_> {
         invariants::state_is_the_oracles(stepped, &oracle)?;
         invariants::ledger_balances(&oracle)?;
         match invariants::event_log_is_the_oracles(engine, &oracle) {
-            // An old event that decayed is noticed by whoever reads it, by file and offset.
+            // Damage of an old event is reported by its reader, with file and offset.
             Err(told) if self.damage.is_some() => return named(&told).map(|()| false),
             result => result?,
         }
         Ok(self.damage.is_none())
     }
 
-    /// One thing happens.
+    /// Takes one random action.
     fn act(
         &mut self,
         troubles: &[Trouble],
@@ -318,7 +318,7 @@ impl History<'_> {
                 self.coverage.flips_while_running += u64::from(self.damage.is_some());
             }
             87..88 => {
-                // More than is followed, in either direction.
+                // A larger step than is followed, in either direction.
                 let hours = self.random.pick(&[-2, -1, 1, 2]);
                 self.bench.clock.step(hours * 3_600_000_000_000);
                 self.coverage.steps_of_the_clock += 1;
@@ -334,7 +334,7 @@ impl History<'_> {
         Ok(())
     }
 
-    /// Takes what the engine lets out.
+    /// Receives replies and events.
     fn listen(
         &mut self,
         engine: &Engine,
@@ -368,8 +368,8 @@ impl History<'_> {
                     }
                 }
                 Ok(None) => break,
-                // A disk that is down, or that was told to fail a read, fails readers too; and what is
-                // damaged is named by whoever reads it.
+                // A disk that is down, or has a read fault, affects readers too; readers report
+                // damage by name.
                 Err(error) => {
                     let told = stage::told(&error);
                     self.notice_damage();
@@ -412,7 +412,7 @@ impl History<'_> {
         }
         self.listen(&engine, &mut clients, &mut reader)?;
         if end == End::Shutdown {
-            // Nobody is left without an answer.
+            // Every submission is answered.
             if let Some(client) = clients.iter().find(|client| !client.sent.is_empty()) {
                 return Err(format!("{} submissions were never answered", client.sent.len()));
             }
@@ -430,8 +430,8 @@ impl History<'_> {
         Ok(())
     }
 
-    /// A sync that lied may have lost anything since. What is left must be a venue, or be refused by
-    /// name; a history ends there.
+    /// A sync that lied may have lost anything since. The rest must be a venue, or be refused by
+    /// name; the history ends there.
     fn after_a_lie(&mut self) -> Result<bool, String> {
         self.coverage.lies += 1;
         self.damage = Some(Damage::Missing);
@@ -447,7 +447,7 @@ impl History<'_> {
         Ok(false)
     }
 
-    /// The end of a history: a quiet start, a shutdown, and a verification of every byte.
+    /// The end of a history: a start without faults, a shutdown, and a verification of every byte.
     fn last_words(mut self) -> Result<(), String> {
         self.afflict(&[]);
         self.bench.disk.set_faults(Faults::default());
@@ -467,7 +467,7 @@ impl History<'_> {
     }
 }
 
-/// A refusal names the file or directory it is about.
+/// A refusal names its file or directory.
 fn named(told: &str) -> Result<(), String> {
     if told.contains("/venue") { Ok(()) } else { Err(format!("a refusal without a file: {told}")) }
 }

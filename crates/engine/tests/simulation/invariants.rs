@@ -1,7 +1,7 @@
-//! What must hold after every start, and at the end.
+//! Invariants after every start, and at the end.
 //!
-//! Not checked here: that a reply comes *soon*; that a failed sync is reported by the device at all;
-//! what two machines with one disk do.
+//! Not checked here: that a reply comes *soon*; that the device reports a failed sync; concurrent
+//! use of one disk by two machines.
 
 use crate::oracle::Oracle;
 use crate::shadow::{Answered, Shadow};
@@ -10,7 +10,7 @@ use rialto_engine::{Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped}
 use rialto_model::{Seq, Timestamp};
 use std::time::Duration;
 
-/// Everything that was promised is there.
+/// Everything acknowledged is present.
 pub(crate) fn nothing_promised_is_lost(
     required: Seq,
     report: &RecoveryReport,
@@ -21,7 +21,7 @@ pub(crate) fn nothing_promised_is_lost(
     Ok(())
 }
 
-/// Under buffered, a loss of power takes less than the time between two flushes.
+/// Under buffered, a power failure loses less than the time between two flushes.
 pub(crate) fn little_time_is_lost(
     shadow: &Shadow,
     config: &EngineConfig,
@@ -34,7 +34,7 @@ pub(crate) fn little_time_is_lost(
     Ok(())
 }
 
-/// No step of the wall clock that is greater than it may be moves the venue's time.
+/// A step of the wall clock above the limit does not change the venue's time.
 pub(crate) fn time_is_the_monotonic_clocks(
     reply: &Reply,
     began: (Timestamp, Duration),
@@ -50,7 +50,7 @@ pub(crate) fn time_is_the_monotonic_clocks(
     Ok(())
 }
 
-/// Each answer that a client got is what the command in the journal comes to.
+/// Each received answer is the outcome of the command in the journal.
 pub(crate) fn replies_were_true(shadow: &Shadow, oracle: &Oracle) -> Result<(), String> {
     for Answered { command, answer } in &shadow.answered {
         if answer.seq > oracle.last() {
@@ -65,7 +65,7 @@ pub(crate) fn replies_were_true(shadow: &Shadow, oracle: &Oracle) -> Result<(), 
     Ok(())
 }
 
-/// What was shown of events before is what is there now.
+/// Events that were visible before are still the same.
 pub(crate) fn shown_events_are_facts(shadow: &Shadow, oracle: &Oracle) -> Result<(), String> {
     for (seq, bytes) in shadow.events.range(..=oracle.last()) {
         if oracle.at(*seq).is_none_or(|decided| decided.events != *bytes) {
@@ -75,7 +75,7 @@ pub(crate) fn shown_events_are_facts(shadow: &Shadow, oracle: &Oracle) -> Result
     Ok(())
 }
 
-/// The recovered core is the oracle's.
+/// The recovered core equals the oracle's.
 pub(crate) fn state_is_the_oracles(stepped: &Stepped, oracle: &Oracle) -> Result<(), String> {
     let hash = stepped.core().map(|core| core.state_hash());
     if hash != Some(oracle.core.state_hash()) {
@@ -84,7 +84,7 @@ pub(crate) fn state_is_the_oracles(stepped: &Stepped, oracle: &Oracle) -> Result
     Ok(())
 }
 
-/// The event log holds the events of every surviving command, and no others.
+/// The event log has the events of every surviving command, and no others.
 pub(crate) fn event_log_is_the_oracles(engine: &Engine, oracle: &Oracle) -> Result<(), String> {
     let mut reader = engine.events(Seq(1));
     while let Some(batch) = reader.try_next().map_err(|error| format!("{error:?}"))? {
@@ -100,7 +100,7 @@ pub(crate) fn event_log_is_the_oracles(engine: &Engine, oracle: &Oracle) -> Resu
     Ok(())
 }
 
-/// The core itself is sound.
+/// The core itself is consistent.
 pub(crate) fn ledger_balances(oracle: &Oracle) -> Result<(), String> {
     oracle.core.check().map_err(|violation| format!("{violation:?}"))
 }

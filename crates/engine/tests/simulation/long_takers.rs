@@ -1,16 +1,16 @@
-//! Orders with more to match than one command may: they are suspended and go on in ticks, and the
-//! journal may end in between.
+//! Orders that match more than one command allows: they are suspended and continue in ticks, and
+//! the journal may end in between.
 
 use crate::random::Random;
 use crate::stage::{ACCOUNTS, limit};
 use rialto_core::ORDERS_PER_COMMAND;
 use rialto_model::*;
 
-/// Far enough from all other traffic that nobody else meets these makers.
+/// A price far from all other traffic, so that no other order meets these makers.
 const ASKED: i64 = 200;
 const BID: i64 = 20;
 
-/// Makers at one price, and a taker that meets them all.
+/// Makers at one price, and a taker that matches all of them.
 pub(crate) fn commands(random: &mut Random) -> Vec<Command> {
     let side = random.pick(&[Side::Buy, Side::Sell]);
     let (price, away) = if side == Side::Sell { (ASKED, BID - 1) } else { (BID, ASKED + 1) };

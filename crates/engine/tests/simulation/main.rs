@@ -1,7 +1,7 @@
-//! Whole histories of an engine from seeds, on one thread and a simulated disk.
+//! Complete histories of an engine from seeds, on one thread and a simulated disk.
 //!
-//! `RIALTO_SEEDS=from..to` chooses the seeds; the test `soak` draws fresh ones for
-//! `RIALTO_SOAK_MINUTES`. A failure prints its seed; the same seed is the same history.
+//! `RIALTO_SEEDS=from..to` sets the seeds; the test `soak` uses random ones for
+//! `RIALTO_SOAK_MINUTES`. A failure prints its seed; the same seed repeats the history.
 
 mod coverage;
 mod extremes;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const SEEDS: std::ops::Range<u64> = 0..2_000;
 
-/// Prints the seed when a history panics instead of failing.
+/// Prints the seed if a history panics.
 struct Seed(u64);
 
 impl Drop for Seed {

@@ -1,6 +1,6 @@
-//! What must have happened: a core that is fed with the commands that survive, and nothing else.
+//! The oracle: a core that applies only the surviving commands.
 //!
-//! It reads the journal's files itself and knows nothing of snapshots, marks or the event log.
+//! It reads the journal's files itself, and uses no snapshots, marks or event log.
 
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_disk::Disk;
@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 pub(crate) struct Decided {
     pub(crate) command: Command,
-    /// The answer that its sender must get.
+    /// The correct answer.
     pub(crate) answer: Answer,
-    /// Whether an order had more to match than the command may.
+    /// Whether an order had more matches than one command allows.
     pub(crate) suspends: bool,
-    /// The record that the event log must hold.
+    /// The correct record of the event log.
     pub(crate) events: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl EventSink for Recorder {
 }
 
 impl Oracle {
-    /// Decides everything that the journal in `dir` holds.
+    /// Decides all commands of the journal in `dir`.
     pub(crate) fn of_journal(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -55,7 +55,7 @@ impl Oracle {
         while let Some(group) = reader.next_group().map_err(|error| error.to_string())? {
             let rules_version = segments.rules_version_of(group.first_seq());
             for (seq, record) in group {
-                // A segment says by which rules its commands are decided.
+                // A segment has the rules version of its commands.
                 if rules_version != Some(oracle.core.rules_version()) {
                     return Err(format!(
                         "the segment of {seq} names other rules: {rules_version:?}"
@@ -93,7 +93,7 @@ impl Oracle {
     }
 }
 
-/// What the order of a command traded, found among the events by the order's id.
+/// The execution of a command's order, from the events with the order's id.
 fn execution_of(command: &Command, outcome: &Outcome, events: &[Event]) -> Execution {
     let Outcome::Order { order: own, .. } = *outcome else { return Execution::default() };
     let trades = events.iter().filter_map(|event| match event {

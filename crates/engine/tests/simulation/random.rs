@@ -1,6 +1,6 @@
-//! The source of all decisions of a history.
+//! The random source of a history.
 
-/// SplitMix64: any seed is a good seed.
+/// SplitMix64: any seed is good.
 pub(crate) struct Random(u64);
 
 impl Random {

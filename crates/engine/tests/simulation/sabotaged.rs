@@ -1,13 +1,13 @@
-//! Each promise can be broken: an engine that is built to break it is caught.
+//! Every deliberate defect of an engine is detected.
 
 use crate::coverage::Coverage;
 use crate::history;
 use rialto_engine::Sabotage;
 
-/// Histories until one is caught; none of these takes more than this.
+/// Histories until a defect is detected; each takes fewer than these.
 const SEEDS: std::ops::Range<u64> = 0..3_000;
 
-/// A test for each way to break a promise, so that they run side by side.
+/// One test for each defect, so that they run in parallel.
 macro_rules! caught {
     ($($test:ident: $sabotage:ident,)*) => { $(
         #[test]

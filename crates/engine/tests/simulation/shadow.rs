@@ -1,30 +1,30 @@
-//! What clients and readers have seen, and what they may therefore rely on.
+//! The observations of clients and readers, and the guarantees that follow.
 
 use rialto_engine::{Answer, Level, Marks, Reply};
 use rialto_model::{Command, Seq};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A command, and the answer that a client has got to it.
+/// A command with the received answer.
 pub(crate) struct Answered {
     pub(crate) command: Command,
     pub(crate) answer: Answer,
 }
 
-/// Everything that left the engine. It outlives every crash.
+/// Everything that left the engine. It survives every crash.
 pub(crate) struct Shadow {
     level: Level,
     pub(crate) answered: Vec<Answered>,
     pub(crate) events: BTreeMap<Seq, Vec<u8>>,
-    /// What must survive the end of the process.
+    /// Must survive the end of the process.
     pub(crate) survives_kill: Seq,
-    /// What must survive the loss of power.
+    /// Must survive a power failure.
     pub(crate) survives_power: Seq,
-    /// What must survive, or be missed loudly, also when something stored is damaged: what was synced
-    /// before something else was synced that says so.
+    /// Must survive, or be reported missing, even after damage of stored data: it was synced before
+    /// another sync that proves it.
     pub(crate) proven: Seq,
     seen: Marks,
-    /// When sequences were released, oldest first: the last of a release, and the monotonic clock.
+    /// The releases, oldest first: the last sequence of each, and the monotonic clock.
     releases: Vec<(Seq, Duration)>,
 }
 
@@ -42,7 +42,7 @@ impl Shadow {
         }
     }
 
-    /// A reply came that was gated by `level`.
+    /// A reply that `level` released.
     pub(crate) fn reply(&mut self, reply: &Reply, command: Command, level: Option<Level>) {
         let Ok(answer) = reply.answer else { return };
         self.answered.push(Answered { command, answer });
@@ -50,7 +50,7 @@ impl Shadow {
     }
 
     pub(crate) fn event(&mut self, seq: Seq, bytes: &[u8]) -> Result<(), String> {
-        // Whatever the level, events are shown only when the journal has them.
+        // At any level, events are visible only when the journal has them.
         self.promise(seq, self.level.max(Level::Buffered));
         match self.events.insert(seq, bytes.to_vec()) {
             Some(before) if before != bytes => {
@@ -61,7 +61,7 @@ impl Shadow {
     }
 
     pub(crate) fn marks(&mut self, marks: Marks, now: Duration) {
-        // What was written after this and is synced carries the mark.
+        // Data written after this and synced has the mark.
         if marks.synced > self.seen.written {
             self.proven = self.proven.max(self.seen.synced);
         }
@@ -82,7 +82,7 @@ impl Shadow {
         }
     }
 
-    /// After a start, what was found is durable, and what was not found is gone for good.
+    /// After a start, found commands are durable, and missing ones are lost for ever.
     pub(crate) fn recovered(&mut self, last: Seq) {
         self.answered.retain(|it| it.answer.seq <= last);
         self.events.retain(|seq, _| *seq <= last);
@@ -94,7 +94,7 @@ impl Shadow {
         self.releases.clear();
     }
 
-    /// How much time of acknowledgements was lost, if the journal ends with `last`.
+    /// The time of lost acknowledgements, if the journal ends with `last`.
     pub(crate) fn time_lost(&self, last: Seq) -> Duration {
         let lost = self.releases.iter().filter(|(seq, _)| *seq > last).map(|(_, at)| *at);
         let (first, newest) = (lost.clone().min(), lost.max());

@@ -1,4 +1,4 @@
-//! What clients send: a little of everything, close together so that orders meet.
+//! Random commands of all kinds, with prices close together so that orders match.
 
 use crate::random::Random;
 use crate::stage::{ACCOUNTS, limit, rules, setting, until};
@@ -6,14 +6,14 @@ use crate::{extremes, long_takers};
 use rialto_model::*;
 use std::collections::VecDeque;
 
-/// The orders of a venue number from one, so that guessing their ids mostly succeeds.
+/// The ids of a venue's orders begin at one, so that guessed ids mostly exist.
 const ORDERS_GUESSED: u64 = 120;
 
-/// What is sent one after the other, over all lives of a history.
+/// The commands of a history, over all its lives.
 pub(crate) struct Traffic {
-    /// What comes before anything else is drawn: the setting first.
+    /// Commands that come first: the reference data.
     next: VecDeque<Command>,
-    /// Whether orders come that take many ticks.
+    /// Whether there are orders that need many ticks.
     has_long_takers: bool,
     has_sent_long_taker: bool,
 }
@@ -23,12 +23,12 @@ impl Traffic {
         Self { next: setting().into(), has_long_takers, has_sent_long_taker: false }
     }
 
-    /// Whether commands must not be divided between clients now, which would change their order.
+    /// Whether the order of commands matters now, so that they must come from one client.
     pub(crate) fn is_in_order(&self) -> bool {
         !self.next.is_empty()
     }
 
-    /// The command to be sent now; it stays the next one until it is [taken](Self::taken).
+    /// The next command; it stays until it is [taken](Self::taken).
     pub(crate) fn command(&mut self, random: &mut Random, now: Timestamp) -> Command {
         if self.has_long_takers && self.next.is_empty() && random.percent(8) {
             self.next = long_takers::commands(random).into();
@@ -36,16 +36,16 @@ impl Traffic {
         self.next.front().copied().unwrap_or_else(|| command(random, now))
     }
 
-    /// The command has been submitted.
+    /// Removes the submitted command.
     pub(crate) fn taken(&mut self) {
-        // It comes last of what was drawn with it; the setting ends with no order.
+        // It is the last of its group; the reference data ends with a command that is not an order.
         let is_last = self.next.len() == 1;
         let is_order = matches!(self.next.front(), Some(Command::Place(_) | Command::Amend(_)));
         self.has_sent_long_taker |= is_last && is_order;
         self.next.pop_front();
     }
 
-    /// Whether an order that takes many ticks has been sent since the last call.
+    /// Whether an order that needs many ticks was sent since the last call.
     pub(crate) fn has_sent_long_taker(&mut self) -> bool {
         std::mem::take(&mut self.has_sent_long_taker)
     }
@@ -129,7 +129,7 @@ fn transfer(account: AccountId, quantity: i64, kind: &str, counter: u64) -> Tran
     Transfer { account, currency, amount, reference: reference(kind, counter) }
 }
 
-/// The stage's rules with other fees: orders that rest were accepted under those before.
+/// The instrument's rules with other fees: resting orders were accepted under the old ones.
 fn fees(random: &mut Random) -> TradingRules {
     let taker_fee_ppm = random.pick(&[0, 500, 2_000]);
     let maker_fee_ppm = random.pick(&[-taker_fee_ppm, 0, taker_fee_ppm / 2]);

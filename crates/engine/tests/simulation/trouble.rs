@@ -1,4 +1,4 @@
-//! What the disk and the clock do to a life.
+//! Faults of the disk and the clock.
 
 use crate::history::History;
 use rialto_disk::{Disk, Faults};
@@ -10,11 +10,11 @@ use std::time::Duration;
 /// More operations than any history has.
 pub(crate) const NEVER: u64 = 1 << 60;
 
-/// How the disk treats a life.
+/// The faults of the disk in one life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     None,
-    /// The power goes after so many operations of the disk.
+    /// A power failure after this many operations of the disk.
     PowerLoss(u64),
     FailedWrite(u64),
     FailedSync(u64),
@@ -32,17 +32,17 @@ pub(crate) enum Trouble {
     Hangs,
 }
 
-/// How what was stored went wrong.
+/// The kind of damage of stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// Bytes are there, and are not what they were: what is given up of them is told.
+    /// Bytes are different: cut bytes are reported.
     Flipped,
-    /// Bytes are not where they belong, as if they had never been written.
+    /// Bytes are missing, as if they had never been written.
     Missing,
 }
 
 impl History<'_> {
-    /// Mostly one, now and then two at once.
+    /// Mostly one, sometimes two at once.
     pub(crate) fn troubles(&mut self) -> Vec<Trouble> {
         let mut troubles = vec![self.trouble()];
         if self.random.percent(15) {
@@ -76,7 +76,7 @@ impl History<'_> {
 
     pub(crate) fn afflict(&mut self, troubles: &[Trouble]) {
         let disk = &self.bench.disk;
-        // What was planned for an earlier life and did not come to pass is called off.
+        // Planned faults of an earlier life that did not happen are cancelled.
         disk.crash_after(NEVER);
         disk.fail_write(NEVER);
         disk.fail_sync(NEVER);
@@ -110,7 +110,7 @@ impl History<'_> {
         }
     }
 
-    /// Has the next operation of the disk take a while, at the end of which somebody looks around.
+    /// Makes the next operation of the disk slow, with a check at its end.
     pub(crate) fn hang(&mut self, engine: &Arc<Engine>) {
         self.coverage.hangs += 1;
         let lasting = self.random.pick(&[60, 200, 1_500, 40_000]);
@@ -132,7 +132,7 @@ impl History<'_> {
         });
     }
 
-    /// Damage that the disk was told to do may not have come to pass.
+    /// Planned damage may not have happened.
     pub(crate) fn notice_damage(&mut self) {
         let (misdirected, stale) = (self.bench.disk.misdirected(), self.bench.disk.stale_reads());
         if misdirected + stale > 0 {
@@ -152,7 +152,7 @@ impl History<'_> {
         }
         let file = dir.join(&names[self.random.below(names.len() as u64) as usize]);
         let Some(bytes) = self.bench.disk.bytes_of(&file) else { return };
-        // Mostly where something was written.
+        // Mostly within the written part.
         let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
         if used > 0 {
             self.bench.disk.flip_bit(

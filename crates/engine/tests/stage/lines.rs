@@ -1,4 +1,4 @@
-//! What is logged, kept for a test to look at.
+//! Captured log lines.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, OnceLock};
@@ -7,11 +7,11 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// What all threads of the test binary have logged. There is one subscriber for all of them: one for
-/// each thread would miss what another thread logged first from the same place.
+/// The log lines of all threads of the test binary. One subscriber per thread would miss lines
+/// whose call site another thread used first.
 static LOGGED: Mutex<Vec<(ThreadId, String)>> = Mutex::new(Vec::new());
 
-/// The lines that this thread logs from now on.
+/// The lines of this thread from now on.
 pub(crate) struct Lines {
     thread: ThreadId,
     from: usize,

@@ -1,9 +1,9 @@
-//! A small venue for the tests: one instrument, a few members with money.
+//! A small venue for the tests: one instrument, a few members with deposits.
 #![allow(dead_code, clippy::unwrap_used)] // Each test binary uses its part of the stage.
 
 mod lines;
 
-#[allow(unused_imports, reason = "each test binary uses its part of the stage")]
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub(crate) use lines::Lines;
 
 use rialto_disk::{Disk, SimDisk};
@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 
-/// Accounts of the stage, numbered from 1.
+/// The accounts, numbered from 1.
 pub(crate) const ACCOUNTS: u32 = 4;
 
 pub(crate) fn config(dir: &Path, level: Level) -> EngineConfig {
@@ -39,7 +39,7 @@ pub(crate) fn start(config: &EngineConfig, disk: &Arc<dyn Disk>) -> (Engine, Rec
     Engine::start(config.clone(), Arc::clone(disk)).unwrap()
 }
 
-/// The rules of the stage's instrument.
+/// The rules of the instrument.
 pub(crate) fn rules() -> TradingRules {
     TradingRules {
         quantity_max: Quantity(1_000_000),
@@ -51,7 +51,7 @@ pub(crate) fn rules() -> TradingRules {
     }
 }
 
-/// What makes the stage: two currencies, an instrument, members with accounts and deposits.
+/// The reference data: two currencies, an instrument, members with accounts and deposits.
 pub(crate) fn setting() -> Vec<Command> {
     let mut commands = Vec::new();
     for (code, scale) in [("BTC", 8), ("USD", 8)] {
@@ -100,7 +100,7 @@ pub(crate) fn until(expire_at: Timestamp, command: Command) -> Command {
     Command::Place(NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..order })
 }
 
-/// Sends commands one after the other and returns their replies.
+/// Submits commands one by one and returns their replies.
 pub(crate) fn send(producer: &mut Producer, commands: &[Command]) -> Vec<Reply> {
     commands
         .iter()
@@ -122,7 +122,7 @@ pub(crate) fn flow(count: u64) -> Vec<Command> {
         .collect()
 }
 
-/// All events from a sequence to another as bytes.
+/// The events of a range of sequences as bytes.
 pub(crate) fn events(engine: &Engine, from: Seq, to: Seq) -> Vec<(Seq, Vec<u8>)> {
     let mut reader = engine.events(from);
     let mut events: Vec<(Seq, Vec<u8>)> = Vec::new();
@@ -134,7 +134,7 @@ pub(crate) fn events(engine: &Engine, from: Seq, to: Seq) -> Vec<(Seq, Vec<u8>)>
     events
 }
 
-/// An engine whose steps the test takes, on a simulated disk with a clock that stands.
+/// An engine whose steps the test drives, on a simulated disk with a clock that stands still.
 pub(crate) struct Bench {
     pub(crate) disk: SimDisk,
     pub(crate) clock: Arc<ManualClock>,
@@ -168,7 +168,7 @@ impl Bench {
     }
 }
 
-/// Submits all and takes all steps until nothing is left to do; returns the replies.
+/// Submits all and takes all steps until there is no work; returns the replies.
 pub(crate) fn settle(
     producer: &mut Producer,
     stepped: &mut Stepped,
@@ -181,7 +181,7 @@ pub(crate) fn settle(
     std::iter::from_fn(|| producer.try_reply()).collect()
 }
 
-/// Lets an engine without threads finish: everything confirmed and closed.
+/// Lets an engine without threads finish: everything is confirmed and closed.
 pub(crate) fn finish(engine: &Engine, stepped: &mut Stepped) {
     engine.close_intake();
     stepped.run_until_idle();

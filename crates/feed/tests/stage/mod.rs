@@ -1,5 +1,5 @@
 //! A feed with two members, one instrument and money in place, driven by events written by hand.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use rialto_feed::{

@@ -1,5 +1,5 @@
 //! A core and a feed side by side: commands go into the one, its events into the other.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use rialto_core::{Core, CoreConfig};

@@ -139,7 +139,7 @@ impl<'a> FlowContext<'a> {
     }
 
     /// A branch: a context that numbers its steps by itself, for one of several parts of the flow
-    /// that go on at once.
+    /// that continue at once.
     #[must_use]
     pub fn branch(&self) -> FlowContext<'a> {
         let position = self.position();

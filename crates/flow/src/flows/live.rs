@@ -1,4 +1,4 @@
-//! The runs under way in this process.
+//! The runs in progress in this process.
 
 use crate::run::Run;
 use crate::store::RunNumber;

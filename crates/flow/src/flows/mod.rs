@@ -30,7 +30,7 @@ use std::thread::JoinHandle;
 use work::Worker;
 
 /// Runs flows over a store. Clones share one runtime, which stops when the last of them is dropped:
-/// runs under way stay in the store and are resumed by the next runtime.
+/// runs in progress stay in the store and are resumed by the next runtime.
 #[derive(Clone)]
 pub struct Flows {
     /// Ends the runtime when the last clone goes.
@@ -39,7 +39,7 @@ pub struct Flows {
 
 /// A run that was requested.
 pub(crate) enum Target {
-    /// It is under way here.
+    /// It is in progress here.
     Live(Arc<Run>),
     Ended(Ending),
 }
@@ -51,7 +51,7 @@ pub(crate) struct Inner {
     options: Options,
     services: Arc<Services>,
     flows: Vec<Arc<dyn AnyFlow>>,
-    /// The runs under way here. Locked before the store.
+    /// The runs in progress here. Locked before the store.
     live: Mutex<Live>,
     timers: Mutex<BTreeSet<(Timestamp, RunNumber)>>,
     /// The last ticket that the store gave.

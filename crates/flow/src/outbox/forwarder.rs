@@ -65,7 +65,7 @@ pub trait Forwarder: Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), ForwardError>> + Send;
 }
 
-/// An attempt under way.
+/// An attempt in progress.
 pub(super) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<(), ForwardError>> + Send + 'a>>;
 
 /// A type-erased forwarder.

@@ -60,7 +60,7 @@ use worker::{Tally, Worker};
 /// Forwards the messages of a store.
 ///
 /// Any number of them may work on one store: a message is claimed before it is forwarded. Dropping
-/// it ends the attempts under way; their messages stay claimed until the lease ends and are then
+/// it ends the attempts in progress; their messages stay claimed until the lease ends and are then
 /// forwarded again by another worker. [`Outbox::drain`] lets them end first.
 pub struct Outbox {
     shared: Arc<Shared>,
@@ -158,8 +158,8 @@ impl Outbox {
         self.shared.bell.ring();
     }
 
-    /// Works on the calling thread until nothing is due and nothing is under way. Messages that are
-    /// to be tried again later are left.
+    /// Works on the calling thread until nothing is due and nothing is in progress. Messages that
+    /// are to be tried again later are left.
     pub fn run_until_idle(&self) -> Result<(), StoreError> {
         Worker::new(self.shared.clone()).until_idle()
     }
@@ -210,8 +210,8 @@ impl Outbox {
         self.shared.store.discard(message)
     }
 
-    /// Begins no more attempts, and ends when those under way have ended or the time is over. True if
-    /// all have ended.
+    /// Begins no more attempts, and ends when those in progress have ended or the time is over.
+    /// True if all have ended.
     pub fn drain(mut self, within: Duration) -> bool {
         self.shared.draining.store(true, Ordering::Release);
         self.wake();

@@ -41,7 +41,8 @@ impl Worker {
         Self { shared, flights: Vec::new(), rounds: 0 }
     }
 
-    /// Works until the outbox is closed, and, if it is drained, until what is under way has ended.
+    /// Works until the outbox is closed, and, if it is drained, until what is in progress has
+    /// ended.
     pub(super) fn work(mut self) {
         #[cfg(feature = "tokio")]
         let tokio = self.shared.options.tokio.clone();
@@ -77,7 +78,7 @@ impl Worker {
         }
     }
 
-    /// Works until nothing is due and nothing under way can go on by itself.
+    /// Works until nothing is due and nothing in progress can continue by itself.
     pub(super) fn until_idle(mut self) -> Result<(), StoreError> {
         loop {
             let heard = self.shared.bell.heard();

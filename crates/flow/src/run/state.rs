@@ -63,7 +63,7 @@ pub(crate) enum Replayed {
     Recorded(Recorded, u32),
     /// Nothing is recorded, and the flow has failed: the operation is not executed.
     Refused(FlowError),
-    /// The code has changed; the run is parked and must not go on.
+    /// The code has changed; the run is parked and must not continue.
     Changed,
 }
 

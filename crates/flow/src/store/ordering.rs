@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_comes_back_passes_those_that_wait_but_not_one_under_way() {
+    fn a_returned_message_passes_waiting_ones_but_none_in_flight() {
         for claimed in [false, true] {
             let mut ordered = OrderedMessages::default();
             ordered.join(&message("a"), MessageNumber(5), |_| false);

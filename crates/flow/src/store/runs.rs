@@ -228,7 +228,7 @@ impl Runs {
         }
     }
 
-    /// Lets a stuck run go on. False if there is no such run.
+    /// Lets a stuck run continue. False if there is no such run.
     pub(super) fn reopen(
         &mut self,
         number: RunNumber,

@@ -201,7 +201,7 @@ impl State {
         if let Some(known) = self.runs.find(&new.id).and_then(|run| self.runs.stored(run)) {
             return Ok(Begun::Known(Box::new(known)));
         }
-        // A child is part of a run that is under way already, and that must be able to go on.
+        // A child is part of a run that is in progress already, and that must be able to continue.
         if new.parent.is_none() {
             let limits = &self.limits;
             has_room("unfinished runs", self.runs.live(), 1, limits.live_runs_max)?;

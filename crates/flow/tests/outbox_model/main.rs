@@ -1,5 +1,5 @@
 //! The outbox and the inbox of the stores against a naive model of them.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod model;
 

@@ -43,7 +43,7 @@ impl World {
         }
     }
 
-    /// An effect that is told apart by its key: carried out once, however often it is asked for.
+    /// An effect that is distinguished by its key: carried out once, however often it is asked for.
     pub(crate) fn act_once(&self, what: &str, key: StepKey) {
         let what = format!("{what} [{key}]");
         let mut acts = self.acts.lock().unwrap();

@@ -40,7 +40,7 @@ impl Round {
     }
 }
 
-/// Counts a message as under way until it is dropped.
+/// Counts a message as in progress until it is dropped.
 struct UnderWay(Postman, String);
 
 impl Drop for UnderWay {

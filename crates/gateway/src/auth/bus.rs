@@ -1,5 +1,5 @@
-//! Changing keys: requests on a bus of their own, because no protocol but this gateway's knows these
-//! keys, through the same behaviours as the requests of every other bus.
+//! The bus for changes of API keys. Keys belong to this gateway's protocol; the behaviours are
+//! those of every other bus.
 
 use super::{KeyInfo, KeyRequest, KeyStore, KeyStoreError, Secret, now_us};
 use rialto_bus::behaviour::{Counters, Validate};
@@ -8,15 +8,15 @@ use rialto_desk::{AtField, Authorisation, Durations, Grant, Needs, Scope, VenueB
 use rialto_recorder::Recorder;
 use std::sync::Arc;
 
-/// The longest that an old secret may work on after a rotation: a week.
+/// The longest time for which an old secret still works after a rotation: a week.
 const OVERLAP_S_MAX: u32 = 7 * 86_400;
 /// The most accounts of one key.
 const ACCOUNTS_MAX: usize = 1_000;
-/// The most grants of topics of one key.
+/// The most topic grants of one key.
 const QUEUES_MAX: usize = 100;
 
 bus! {
-    /// What operators ask of the key store.
+    /// The requests of operators to the key store.
     pub(crate) struct KeyBus {
         requests through VenueBehaviours<Authorisation> {
             service: KeyService => later CreateKey, later ListKeys, later RotateKey, later RevokeKey;
@@ -25,18 +25,18 @@ bus! {
 }
 
 impl KeyBus {
-    /// A bus to this store. A recorder notes what was asked and how it ended, and no secrets.
+    /// The bus of this store. A recorder records requests and results, and no secrets.
     pub(crate) fn new(keys: Arc<KeyStore>, recorder: Option<Arc<Recorder>>) -> KeyBus {
         let requests = VenueBehaviours::new(Authorisation).recorded_by(recorder);
         KeyBus { requests, service: KeyService(keys) }
     }
 
-    /// How often each request was sent, by outcome.
+    /// The number of requests by name and outcome.
     pub(crate) fn counters(&self) -> &Counters {
         self.requests.counters()
     }
 
-    /// How long requests took from the bus to their answer.
+    /// The durations of requests, from the bus to the answer.
     pub(crate) fn durations(&self) -> &Durations {
         self.requests.durations()
     }
@@ -45,22 +45,22 @@ impl KeyBus {
 /// Makes a key.
 pub(crate) struct CreateKey(pub(crate) KeyRequest);
 
-/// All keys.
+/// Lists all keys.
 pub(crate) struct ListKeys;
 
 /// Gives a key a new secret.
 pub(crate) struct RotateKey {
     pub(crate) id: String,
-    /// How long the old one works on.
+    /// How long the old one still works.
     pub(crate) overlap_s: u32,
 }
 
-/// Ends a key.
+/// Revokes a key.
 pub(crate) struct RevokeKey {
     pub(crate) id: String,
 }
 
-/// Says what requests are called, what kind they are and what they are answered.
+/// Implements the requests: name, kind and response.
 macro_rules! requests {
     ($($name:literal $Kind:ident $Request:ident => $Response:ty;)*) => { $(
         impl Request for $Request {
@@ -89,7 +89,7 @@ impl Validate for CreateKey {
     fn validate(&self) -> Result<()> {
         let Self(KeyRequest { scopes, expires_us, accounts, queues, .. }) = self;
         if scopes.iter().next().is_none() && queues.is_empty() {
-            let message = "A key has at least one scope, or may do something with queues.";
+            let message = "A key has at least one scope or one grant of queues.";
             return Err(AtField("scopes").invalid(message));
         }
         if queues.len() > QUEUES_MAX || queues.iter().any(|grant| grant.rights.is_empty()) {
@@ -102,7 +102,7 @@ impl Validate for CreateKey {
             return Err(AtField("expires_at").invalid("The expiry must be in the future."));
         }
         if accounts.len() > ACCOUNTS_MAX {
-            let message = format!("A key acts for at most {ACCOUNTS_MAX} accounts.");
+            let message = format!("A key has at most {ACCOUNTS_MAX} accounts.");
             return Err(AtField("accounts").invalid(message));
         }
         Ok(())
@@ -118,7 +118,7 @@ impl Validate for ListKeys {
 impl Validate for RotateKey {
     fn validate(&self) -> Result<()> {
         if self.overlap_s > OVERLAP_S_MAX {
-            let message = format!("The old secret may work on for at most {OVERLAP_S_MAX} s.");
+            let message = format!("The old secret may still work for at most {OVERLAP_S_MAX} s.");
             return Err(AtField("overlap_s").invalid(message));
         }
         Ok(())
@@ -131,11 +131,11 @@ impl Validate for RevokeKey {
     }
 }
 
-/// Answers requests about keys.
+/// The handler of requests about keys.
 pub(crate) struct KeyService(Arc<KeyStore>);
 
 impl KeyService {
-    /// Uses the store on a thread that may wait for the disk.
+    /// Uses the store on a thread that may block on the disk.
     async fn with_store<T: Send + 'static>(
         &self,
         change: impl FnOnce(&KeyStore) -> std::result::Result<T, KeyStoreError> + Send + 'static,
@@ -144,7 +144,7 @@ impl KeyService {
         match tokio::task::spawn_blocking(move || change(&keys)).await {
             Ok(changed) => Ok(changed?),
             Err(error) => {
-                let message = format!("The change broke off: {error}.");
+                let message = format!("The change failed: {error}.");
                 Err(Error::new(ErrorKind::Internal, "key_store_failed", message))
             }
         }

@@ -1,4 +1,4 @@
-//! Checks who sends a request and what they may do.
+//! Authenticates requests and checks the caller's rights.
 
 use super::KeyStore;
 use super::claim::Claim;
@@ -20,34 +20,34 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How soon it is noticed that the key of a request that waits has expired.
+/// How often a waiting request checks whether its key has expired.
 const EXPIRY_LOOK: Duration = Duration::from_millis(250);
 
-/// Who sends a request.
+/// An authenticated caller.
 #[derive(Clone)]
 pub struct Caller(Identity);
 
 #[derive(Clone)]
 enum Identity {
     Operator,
-    /// The number is that of the change that made the secret which signed.
+    /// The number is the change of the store that made the signing secret.
     Key(Arc<LiveKey>, u64),
 }
 
 impl Caller {
-    /// Refuses a caller without this scope.
+    /// Returns an error if the caller lacks this scope.
     ///
     /// # Errors
-    /// `forbidden`, which names the scope.
+    /// `forbidden`, with the scope.
     pub fn require(&self, scope: Scope) -> Result<(), ApiError> {
         Ok(self.grant().require(scope)?)
     }
 
-    /// The account that a request is about: the one it names, or the key's only one. The caller
-    /// must have the scope for it. Operators may read every account.
+    /// The account of a request: the named one, or the key's only one. The caller must have the
+    /// scope for it. Operators may read every account.
     ///
     /// # Errors
-    /// `forbidden`, or the account must be named.
+    /// `forbidden`, or the request must name the account.
     pub fn account(&self, named: Option<AccountId>, scope: Scope) -> Result<AccountId, ApiError> {
         let grant = self.grant();
         match (named, grant.accounts()) {
@@ -67,7 +67,7 @@ impl Caller {
         }
     }
 
-    /// Whose key it is; nobody's, if it is the admin key.
+    /// The member that owns the key; `None` for the admin key.
     #[must_use]
     pub fn member(&self) -> Option<MemberId> {
         match &self.0 {
@@ -76,8 +76,7 @@ impl Caller {
         }
     }
 
-    /// What it may do, and for which accounts. The admin key runs the venue and reads everything,
-    /// but trades for nobody.
+    /// The grant. The admin key has admin and read scopes for everything, and does not trade.
     #[must_use]
     pub fn grant(&self) -> &Grant {
         static OPERATOR: LazyLock<Grant> =
@@ -88,13 +87,13 @@ impl Caller {
         }
     }
 
-    /// The accounts it may act for.
+    /// The accounts of the key.
     #[must_use]
     pub fn accounts(&self) -> &[AccountId] {
         self.grant().accounts()
     }
 
-    /// What it may do with which topics: an admin scope allows everything.
+    /// The rights to topics; an admin scope includes all.
     #[must_use]
     pub fn queue_principal(&self) -> &Principal {
         static OPERATOR: LazyLock<Principal> = LazyLock::new(|| Principal::operator(""));
@@ -104,7 +103,7 @@ impl Caller {
         }
     }
 
-    /// The id of the key; empty for the admin key.
+    /// The key's id; empty for the admin key.
     pub(crate) fn id(&self) -> &str {
         match &self.0 {
             Identity::Operator => "",
@@ -112,30 +111,31 @@ impl Caller {
         }
     }
 
-    /// What it may do.
+    /// The scopes of the key.
     #[must_use]
     pub fn scopes(&self) -> Scopes {
         self.grant().scopes()
     }
 }
 
-/// How far the head of a request proves who sends it.
+/// How far the head of a request authenticates it.
 pub(crate) enum Standing {
-    /// It proves the sender. A body, if its hash is given, must be the one that was signed.
+    /// The caller is authenticated. A body must have this hash, if it is given.
     Proved(Caller, Option<[u8; 32]>),
-    /// The signature is of scheme 1 and covers the body, which has to be read first.
+    /// The signature is of scheme 1 and covers the body, which must be read first.
     Unproved,
 }
 
-/// Checks requests: signature, timestamp, repetition, allowance.
+/// Authenticates requests: signature, timestamp, replay, allowance.
 pub(crate) struct Gatekeeper {
     keys: Arc<KeyStore>,
     window_us: u64,
     ahead_us: u64,
-    /// Secrets of this change of the store and of earlier ones may have signed requests before the
+    /// Secrets made by this change of the store or before may have signed requests before the
     /// start.
     old_change: u64,
-    /// What an old secret signed at this time or earlier may have been accepted before the start.
+    /// Signatures by old secrets with timestamps up to this one may have been accepted before the
+    /// start.
     old_until_us: u64,
     seen: SeenSignatures,
     key_rate: Rate,
@@ -147,10 +147,10 @@ pub(crate) struct Gatekeeper {
 }
 
 impl Gatekeeper {
-    /// How far a timestamp may be ahead of the venue's time.
+    /// The most by which a timestamp may be ahead of the venue's time.
     const AHEAD_MAX: Duration = Duration::from_secs(1);
 
-    /// `journaled` is the time of the last command in the journal.
+    /// `journaled` is the time of the journal's last command.
     pub(crate) fn new(
         keys: Arc<KeyStore>,
         config: &GatewayConfig,
@@ -165,7 +165,7 @@ impl Gatekeeper {
             keys,
             window_us,
             ahead_us,
-            // A timestamp may be ahead and is valid until a window later.
+            // A timestamp may be ahead, and stays valid for a window after its time.
             seen: SeenSignatures::new(ahead_us + window_us + 1, config.signatures_max),
             key_rate: Rate::new(config.key_rate, config.key_burst),
             addresses: Addresses::new(
@@ -179,13 +179,13 @@ impl Gatekeeper {
         }
     }
 
-    /// Requests that were refused for their number.
+    /// The number of requests refused by rate limits.
     pub(crate) fn rate_limited(&self) -> u64 {
         self.rate_limited.load(Ordering::Relaxed)
     }
 
-    /// Who sends a request that must be signed, or carry the admin key, as far as its head proves it.
-    /// Without a body, the head proves it or the request is refused.
+    /// Authenticates a signed request, or one with the admin key, as far as its head allows.
+    /// Without a body, the head must suffice.
     pub(crate) fn check_head(
         &self,
         head: &Parts,
@@ -196,7 +196,7 @@ impl Gatekeeper {
         self.charge(checked, peer)
     }
 
-    /// Who sends a request whose body has come.
+    /// Authenticates a request whose body has been read.
     pub(crate) fn check_body(
         &self,
         head: &Parts,
@@ -208,7 +208,7 @@ impl Gatekeeper {
             Standing::Proved(caller, None) => Ok(caller),
             Standing::Proved(caller, Some(hash)) if sha256(body) == hash => Ok(caller),
             Standing::Proved(..) => {
-                let message = "The body is not the one whose SHA-256 was signed.";
+                let message = "The body does not have the signed SHA-256.";
                 Err(ApiError::new(StatusCode::BAD_REQUEST, "body_hash_mismatch", message)
                     .of("body"))
             }
@@ -221,8 +221,8 @@ impl Gatekeeper {
         }
     }
 
-    /// Lets an unsigned request to public data pass, as long as its address has an allowance.
-    /// A signed one counts against its key instead, and its sender is returned.
+    /// Admits an unsigned request for public data if its address has an allowance. A signed one
+    /// counts against its key, and its caller is returned.
     pub(crate) fn check_public(
         &self,
         head: &Parts,
@@ -238,7 +238,7 @@ impl Gatekeeper {
         Ok(None)
     }
 
-    /// Who signed a message that stands for a request without a body.
+    /// Authenticates a message that stands for a request without a body.
     pub(crate) fn check_message(
         &self,
         claim: Result<Claim<'_>, ApiError>,
@@ -251,8 +251,8 @@ impl Gatekeeper {
         self.charge(checked, peer)
     }
 
-    /// Whether a caller who proved who they are some time ago may still go on: the key is valid, and
-    /// the secret that signed still works.
+    /// Whether an earlier authentication still holds: the key is valid, and the signing secret
+    /// still works.
     pub(crate) fn is_still_valid(&self, caller: &Caller) -> bool {
         let Identity::Key(key, made) = &caller.0 else { return true };
         let (live, now_us) = (self.keys.live(), now_us());
@@ -261,23 +261,23 @@ impl Gatekeeper {
         })
     }
 
-    /// Tells of each change of a key.
+    /// Announces each change of a key.
     pub(crate) fn keys_changed(&self) -> watch::Receiver<u64> {
         self.keys.changed()
     }
 
-    /// Waits until a caller may no longer go on: because its key was changed, or has expired.
+    /// Waits until a caller's authentication ends, because its key was changed or has expired.
     pub(crate) async fn ended(&self, caller: &Caller) {
         let mut changed = self.keys.changed();
         while self.is_still_valid(caller) {
-            // Nobody tells of a time that has come.
+            // An expiry is not announced, so that it is polled.
             if let Ok(Err(_)) = tokio::time::timeout(EXPIRY_LOOK, changed.changed()).await {
                 std::future::pending().await
             }
         }
     }
 
-    /// Whose the body of a request is while it is read.
+    /// The owner of a request's body while it is read.
     pub(crate) fn owner<'a>(&'a self, standing: &'a Standing, peer: IpAddr) -> Owner<'a> {
         match standing {
             Standing::Proved(caller, _) => self.owner_of(caller),
@@ -285,7 +285,7 @@ impl Gatekeeper {
         }
     }
 
-    /// Whose the body of a caller's request is.
+    /// The owner of the body of a caller's request.
     pub(crate) fn owner_of<'a>(&'a self, caller: &'a Caller) -> Owner<'a> {
         match &caller.0 {
             Identity::Operator => Owner::Key(&self.operator.bodies),
@@ -302,7 +302,7 @@ impl Gatekeeper {
             (false, _) => claim.rest_without_body()?,
             (true, true) => claim.rest_with_body()?,
             (true, false) => {
-                // What cannot become valid is not read for.
+                // A request with an invalid time is refused before its body is read.
                 self.check_time(&claim)?;
                 return Ok(Standing::Unproved);
             }
@@ -311,7 +311,7 @@ impl Gatekeeper {
         Ok(Standing::Proved(caller, if has_body { claim.body_hash() } else { None }))
     }
 
-    /// The time that a request says it was signed at, if it may say so now.
+    /// The claimed time of signing, if it is within the window.
     fn check_time(&self, claim: &Claim<'_>) -> Result<(u64, u64), ApiError> {
         let now_us = now_us();
         let stamp_us = claim.stamp_us()?;
@@ -329,7 +329,7 @@ impl Gatekeeper {
         Err(outside_window(message))
     }
 
-    /// Who signed this; the signature and one request of the key's allowance are used up.
+    /// Verifies the signature, and uses it and one request of the key's allowance.
     fn verify(
         &self,
         claim: &Claim<'_>,
@@ -346,21 +346,21 @@ impl Gatekeeper {
         let signing = match found {
             Some(key) => key.working(now_us).find(|it| it.signer.verifies(signed, &signature)),
             None => {
-                // An unknown key costs as much as a known one, so that time does not tell them
-                // apart.
+                // An unknown key takes as much time as a known one, so that timing does not
+                // distinguish them.
                 let _ = self.nobody.verifies(signed, &signature);
                 None
             }
         };
         let (Some(key), Some(secret)) = (found, signing) else {
-            let message = "The key is unknown or the signature is not of this request.";
+            let message = "The key is unknown or the signature does not match the request.";
             return Err(unauthorized("credentials_invalid", message));
         };
-        // Only whoever has the secret gets to know more about the key.
+        // Only a caller with the secret learns more about the key.
         if !key.is_valid_at(now_us) {
             return Err(ApiError::key_not_valid());
         }
-        // Which signatures were accepted before the start is forgotten.
+        // The set of signatures that were accepted before the start is lost.
         if secret.made <= self.old_change && stamp_us <= self.old_until_us {
             let message = format!(
                 "The venue has just started and takes timestamps after {} µs, so that nothing is \
@@ -375,13 +375,14 @@ impl Gatekeeper {
             Err(NotFresh::Full) => Err(ApiError::busy()),
             Err(NotFresh::RateLimited) => Err(self.refuse_for_number()),
             Err(NotFresh::Replayed) => {
-                let message = "This very request came before; sign it anew, with another nonce.";
+                let message =
+                    "This signature was used before; sign the request again with another nonce.";
                 Err(unauthorized("replayed_request", message))
             }
         }
     }
 
-    /// How many requests a caller may make at once now.
+    /// The remaining requests of a caller's allowance.
     pub(crate) fn requests_left(&self, caller: &Caller) -> u64 {
         let requests = match &caller.0 {
             Identity::Key(key, _) => &key.allowance.requests,
@@ -403,8 +404,7 @@ impl Gatekeeper {
         }
     }
 
-    /// Who proved who they are has paid from their own allowance; what proves nothing is paid from
-    /// its address's.
+    /// An authenticated request is charged to its key; any other is charged to its address.
     fn charge<T>(&self, checked: Result<T, ApiError>, peer: IpAddr) -> Result<T, ApiError> {
         match checked {
             Err(error) if error.status != StatusCode::TOO_MANY_REQUESTS => {
@@ -428,7 +428,7 @@ impl Gatekeeper {
     }
 }
 
-/// The path with the query, as it came.
+/// The path with the query, as received.
 fn path(head: &Parts) -> &str {
     head.uri.path_and_query().map_or("", |path| path.as_str())
 }

@@ -1,4 +1,4 @@
-//! What a request says of who sends it.
+//! The authentication headers of a request.
 
 use super::check::unauthorized;
 use crate::ApiError;
@@ -11,7 +11,7 @@ use rialto_api::sign::{
 
 const NONCE_BYTES_MAX: usize = 64;
 
-// A name as a text would be read and checked anew for each request.
+// A static name avoids parsing it for each request.
 static KEY: HeaderName = HeaderName::from_static(HEADER_KEY);
 static TIMESTAMP: HeaderName = HeaderName::from_static(HEADER_TIMESTAMP);
 static NONCE: HeaderName = HeaderName::from_static(HEADER_NONCE);
@@ -19,8 +19,8 @@ static BODY_SHA256: HeaderName = HeaderName::from_static(HEADER_BODY_SHA256);
 static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
 static SIGNATURE: HeaderName = HeaderName::from_static(HEADER_SIGNATURE);
 
-/// What a request says of who sends it, as text. No part holds a line feed, because line feeds
-/// separate the parts where they are signed.
+/// The authentication headers of a request, as text. None contains a line feed, because line feeds
+/// separate the signed parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim<'a> {
     pub(super) key: &'a str,
@@ -32,12 +32,12 @@ pub(crate) struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// Whether a request says anything of who sends it.
+    /// Whether a request has authentication headers.
     pub(super) fn is_made(headers: &HeaderMap) -> bool {
         headers.contains_key(&KEY) || headers.contains_key(header::AUTHORIZATION)
     }
 
-    /// What the head of a request says.
+    /// Reads the headers of a request.
     pub(super) fn of(head: &'a Parts) -> Result<Claim<'a>, ApiError> {
         let text = |name| header_text(&head.headers, name);
         let claim = Claim::new(text(&KEY)?, text(&TIMESTAMP)?, text(&NONCE)?, text(&SIGNATURE)?)?;
@@ -45,7 +45,7 @@ impl<'a> Claim<'a> {
         Ok(Claim { durability, body_sha256, ..claim })
     }
 
-    /// What a message says that asks for no durability and has no body.
+    /// The claim of a message without durability and body.
     pub(crate) fn new(
         key: &'a str,
         timestamp: &'a str,
@@ -77,7 +77,7 @@ impl<'a> Claim<'a> {
         scheme_2(self.signature).unwrap_or(self.signature)
     }
 
-    /// When it says that it was signed. Digits only: a time has one spelling.
+    /// The time of signing. Only digits are allowed, so that a time has one form.
     pub(super) fn stamp_us(&self) -> Result<u64, ApiError> {
         let is_number = self.timestamp.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| self.timestamp.parse().ok()).flatten().ok_or_else(|| {
@@ -86,7 +86,7 @@ impl<'a> Claim<'a> {
         })
     }
 
-    /// What else is signed of a request without a body.
+    /// The other signed parts of a request without a body.
     pub(super) fn rest_without_body(&self) -> Result<SignedRest<'a>, ApiError> {
         Ok(match (self.is_scheme_2(), self.body_sha256) {
             (false, _) => SignedRest::Body(b""),
@@ -94,13 +94,13 @@ impl<'a> Claim<'a> {
                 SignedRest::Head { durability: self.durability, body_sha256: EMPTY_SHA256 }
             }
             (true, _) => {
-                let message = "The signed SHA-256 is that of a body, and none came.";
+                let message = "The request has a signed SHA-256 of a body, but no body.";
                 return Err(unauthorized("credentials_invalid", message).of(HEADER_BODY_SHA256));
             }
         })
     }
 
-    /// What else is signed by scheme 2 of a request with a body.
+    /// The other signed parts of a request with a body, by scheme 2.
     pub(super) fn rest_with_body(&self) -> Result<SignedRest<'a>, ApiError> {
         if self.body_sha256.is_empty() {
             let message =
@@ -114,7 +114,7 @@ impl<'a> Claim<'a> {
         Ok(SignedRest::Head { durability: self.durability, body_sha256: self.body_sha256 })
     }
 
-    /// The SHA-256 that it says its body has.
+    /// The claimed SHA-256 of the body.
     pub(super) fn body_hash(&self) -> Option<[u8; 32]> {
         from_hex(self.body_sha256)
     }

@@ -12,10 +12,10 @@ const KEYS_FILE: &str = "keys";
 /// The environment variable that may hold the master key.
 const MASTER_KEY_VARIABLE: &str = "RIALTO_MASTER_KEY";
 
-/// Why a key file cannot be read.
+/// The reason why a key file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
-    /// It does not begin as a key file does.
+    /// Its magic number is wrong.
     #[error("it is not a key file; restore it from a backup")]
     NotAKeyFile,
     /// It was written by a newer binary.
@@ -23,14 +23,16 @@ pub enum KeyFileError {
     Version {
         /// The file's version.
         got: u32,
-        /// The newest version this binary reads.
+        /// The newest version that this binary reads.
         max: u32,
     },
-    /// It does not decrypt.
-    #[error("it does not decrypt: it is damaged, or the master key is another; restore both")]
+    /// It cannot be decrypted.
+    #[error(
+        "it cannot be decrypted: it is damaged, or it belongs to another master key; restore both"
+    )]
     Unreadable,
-    /// What decrypts is not what is expected.
-    #[error("its content is not understood: {0}")]
+    /// Its decrypted content is invalid.
+    #[error("its content is invalid: {0}")]
     Content(#[from] serde_json::Error),
     /// The master key is not 64 lower-case hexadecimal digits.
     #[error(
@@ -39,44 +41,45 @@ pub enum KeyFileError {
          auth away and run rialto admin-key --new DIR, which begins without API keys"
     )]
     MasterKey,
-    /// Others may read the master key.
-    #[error("others may read it (mode {mode:o}); run chmod 600 on it")]
+    /// Other users can read the master key.
+    #[error("other users can read it (mode {mode:o}); run chmod 600 on it")]
     Exposed {
         /// The file's permissions.
         mode: u32,
     },
-    /// There are keys, but no master key to read them with.
+    /// There is a key file, but no master key.
     #[error(
         "it is missing, and the key file cannot be read without it; restore it, or set {MASTER_KEY_VARIABLE}"
     )]
     NoMasterKey,
-    /// Another process has it open.
+    /// Another process uses it.
     #[error("another process uses this key store; stop it first")]
     InUse,
-    /// The file system said no.
+    /// The system's error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Where the key that encrypts the key file comes from.
+/// The source of the key that encrypts the key file.
 #[derive(Clone)]
 pub enum MasterKey {
     /// The environment variable `RIALTO_MASTER_KEY` if it is set; otherwise the file
-    /// `auth/master.key`, which is made, readable by its owner only, when there are no keys yet.
+    /// `auth/master.key`. If there are no keys yet, that file is created, readable by its owner
+    /// only.
     Find,
     /// This one.
     Given([u8; 32]),
 }
 
-/// The directory of the key store, held by this process alone.
+/// The directory of the key store, locked by this process.
 pub(super) struct AuthDir {
     dir: PathBuf,
     master: [u8; 32],
-    /// The lock is let go when the file is closed.
+    /// Closing the file releases the lock.
     _lock: File,
 }
 
-/// An error with the file that it is about.
+/// An error with its file.
 pub(super) type At<T> = Result<T, (PathBuf, KeyFileError)>;
 
 fn at<T, E: Into<KeyFileError>>(path: &Path, result: Result<T, E>) -> At<T> {
@@ -102,7 +105,7 @@ impl AuthDir {
         Ok(AuthDir { dir: dir.to_owned(), master, _lock: lock })
     }
 
-    /// Whether there is a key file in this directory.
+    /// Whether this directory has a key file.
     pub(super) fn has_keys(dir: &Path) -> bool {
         dir.join(KEYS_FILE).exists()
     }
@@ -111,7 +114,7 @@ impl AuthDir {
         self.dir.join(KEYS_FILE)
     }
 
-    /// The decrypted content of the key file, unless there is none.
+    /// The decrypted content of the key file; `None` if there is no file.
     pub(super) fn read(&self) -> At<Option<Vec<u8>>> {
         let path = self.keys();
         match fs::read(&path) {
@@ -121,7 +124,7 @@ impl AuthDir {
         }
     }
 
-    /// Replaces the key file as a whole: after a crash either the old or the new one is there.
+    /// Replaces the key file atomically: after a crash it is either the old or the new one.
     pub(super) fn write(&self, content: &[u8]) -> At<()> {
         let path = self.keys();
         let sealed = seal::seal(&self.master, content);
@@ -140,12 +143,12 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Makes the directory. It and those above it that were missing outlive a power cut from here on:
-/// keys that were lost with their directory would pass for keys that never were.
+/// Creates the directory and its missing parents durably. A directory lost in a power failure would
+/// look like a store that never had keys.
 fn make(dir: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|above| !above.exists()).collect();
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    // Also where it was there: whoever made it may have ended before it was synced.
+    // An existing directory too: the process that created it may have ended before the sync.
     for made in missing.into_iter().chain([dir]) {
         let above = made.parent().filter(|above| !above.as_os_str().is_empty());
         File::open(above.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -153,7 +156,7 @@ fn make(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Locks the store for this process, unless another has it. A signal is no reason to give up.
+/// Locks the store for this process. An interrupted call is repeated.
 fn lock_alone(lock: &File) -> Result<(), KeyFileError> {
     loop {
         match lock.try_lock() {
@@ -167,7 +170,7 @@ fn lock_alone(lock: &File) -> Result<(), KeyFileError> {
 
 fn replace(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("new");
-    // One that a crash left behind, or a link that somebody put there: a new file follows no link.
+    // A leftover of a crash, or a planted link: a new file follows no link.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -191,7 +194,7 @@ fn master_key_file(dir: &Path) -> At<[u8; 32]> {
             at(&path, key.ok_or(KeyFileError::MasterKey))
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => at(&path, Err(error)),
-        // A new master key would only bury the keys that are there.
+        // A new master key would make the existing keys unreadable.
         Err(_) if AuthDir::has_keys(dir) => at(&path, Err(KeyFileError::NoMasterKey)),
         Err(_) => {
             let key: [u8; 32] = random();

@@ -20,49 +20,49 @@ pub(super) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// What a new API key is to be.
+/// The properties of a new API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRequest {
-    /// A name for people; at most 100 bytes.
+    /// A label; at most 100 bytes.
     pub label: String,
-    /// Whose key.
+    /// The member that owns it.
     pub member: MemberId,
-    /// The accounts it may act for.
+    /// The accounts that it may act for.
     pub accounts: Vec<AccountId>,
-    /// What it may do.
+    /// The scopes.
     pub scopes: Scopes,
-    /// What it may do with which topics.
+    /// The grants of topics.
     pub queues: Vec<QueueGrant>,
-    /// When it stops working, in microseconds since 1970; `None` is never.
+    /// The expiry, in microseconds since 1970; `None` for none.
     pub expires_us: Option<u64>,
 }
 
-/// What may be told of an API key: everything but its secret.
+/// The public data of an API key: all but its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// Its public id.
     pub id: String,
-    /// A name for people.
+    /// A label.
     pub label: String,
-    /// Whose key.
+    /// The member that owns it.
     pub member: MemberId,
-    /// The accounts it may act for.
+    /// The accounts that it may act for.
     pub accounts: Vec<AccountId>,
-    /// What it may do.
+    /// The scopes.
     pub scopes: Scopes,
-    /// What it may do with which topics.
+    /// The grants of topics.
     pub queues: Vec<QueueGrant>,
-    /// When it was made, in microseconds since 1970.
+    /// The time of creation, in microseconds since 1970.
     pub created_us: u64,
-    /// When it stops working; `None` is never.
+    /// The expiry; `None` for none.
     pub expires_us: Option<u64>,
-    /// When it was revoked, if it was.
+    /// The time of revocation, if it is revoked.
     pub revoked_us: Option<u64>,
-    /// Until when the secret before the last rotation works too.
+    /// The time until which the previous secret still works.
     pub previous_until_us: Option<u64>,
 }
 
-/// A key as it is kept in the file.
+/// A key as it is stored in the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyRecord {
@@ -71,7 +71,7 @@ pub(super) struct KeyRecord {
     pub(super) member: MemberId,
     pub(super) accounts: Vec<AccountId>,
     pub(super) scopes: Vec<Scope>,
-    /// Left out where there are none, so that a binary that knows of no queues reads the file too.
+    /// Omitted if empty, so that a binary without queues can read the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) queues: Vec<QueueGrant>,
     pub(super) created_us: u64,
@@ -81,7 +81,7 @@ pub(super) struct KeyRecord {
     pub(super) previous: Option<PreviousSecret>,
 }
 
-/// The secret before the last rotation.
+/// The previous secret after a rotation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PreviousSecret {
@@ -106,26 +106,26 @@ impl KeyRecord {
     }
 }
 
-/// A secret ready for checking signatures.
+/// A secret prepared for verifying signatures.
 pub(super) struct LiveSecret {
     secret: Secret,
     pub(super) signer: Signer,
-    /// The change of the store that made it; 0 if it was there when the store was opened.
+    /// The change of the store that made it; 0 if it is older than the opening of the store.
     pub(super) made: u64,
 }
 
-/// A key ready for checking requests.
+/// A key prepared for authenticating requests.
 pub(super) struct LiveKey {
     pub(super) info: KeyInfo,
     pub(super) grant: Grant,
     pub(super) queue_principal: Principal,
     pub(super) current: LiveSecret,
-    /// The secret before the last rotation, and until when it works.
+    /// The previous secret, and until when it works.
     pub(super) previous: Option<(LiveSecret, u64)>,
     pub(super) allowance: Allowance,
 }
 
-/// What a key has used of what it may; clones share it.
+/// A key's use of its allowances; clones share it.
 #[derive(Clone, Default)]
 pub(super) struct Allowance {
     pub(super) requests: Bucket,
@@ -133,8 +133,8 @@ pub(super) struct Allowance {
 }
 
 impl LiveKey {
-    /// The key as it is after this change of the store. What it has used, and which change made a
-    /// secret, is as it was `before`.
+    /// The key after this change of the store. Its allowances, and the changes that made its
+    /// secrets, are taken over from `before`.
     pub(super) fn new(record: &KeyRecord, before: Option<&LiveKey>, change: u64) -> LiveKey {
         let live = |secret: &Secret| {
             let known = before.and_then(|before| before.secrets().find(|it| it.secret == *secret));
@@ -162,13 +162,13 @@ impl LiveKey {
         std::iter::once(&self.current).chain(previous)
     }
 
-    /// The secrets that work at this time, whether or not the key does.
+    /// The secrets that work at this time, independent of the key.
     pub(super) fn working(&self, now_us: u64) -> impl Iterator<Item = &LiveSecret> {
         let previous = self.previous.as_ref().filter(move |(_, until_us)| now_us < *until_us);
         std::iter::once(&self.current).chain(previous.map(|(secret, _)| secret))
     }
 
-    /// Whether the key works at this time.
+    /// Whether the key is valid at this time.
     pub(super) fn is_valid_at(&self, now_us: u64) -> bool {
         self.info.revoked_us.is_none() && self.info.expires_us.is_none_or(|end| now_us < end)
     }
@@ -183,7 +183,7 @@ impl AdminKey {
         AdminKey(format!("ra_{}", to_hex(&random::<32>())))
     }
 
-    /// The key: for showing it once, and for nothing else.
+    /// The key as text, to show it once.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -200,8 +200,8 @@ impl fmt::Debug for AdminKey {
     }
 }
 
-/// SHA-256 of the admin key. A slow hash guards words that people choose, because those can be
-/// guessed; among 2^256 random keys there is nothing to guess, however fast the hash is.
+/// SHA-256 of the admin key. A slow hash is needed only for passwords, which can be guessed; a
+/// random key of 256 bits cannot.
 #[derive(Clone, Debug)]
 pub(super) struct AdminHash(pub(super) [u8; 32]);
 
@@ -210,7 +210,7 @@ impl AdminHash {
         AdminHash(sha256(text.as_bytes()))
     }
 
-    /// Whether this text is the key, told in constant time.
+    /// Whether this text is the key, compared in constant time.
     pub(super) fn matches(&self, text: &str) -> bool {
         verify_slices_are_equal(&self.0, &AdminHash::of(text).0).is_ok()
     }

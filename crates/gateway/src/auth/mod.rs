@@ -1,4 +1,4 @@
-//! Who may do what: API keys, the admin key, signatures, and the file that keeps them.
+//! Authentication and authorisation: API keys, the admin key, signatures, and the key file.
 
 mod bus;
 mod check;

@@ -1,4 +1,4 @@
-//! Signatures that were accepted lately, so that none is accepted twice.
+//! Recently accepted signatures, so that none is accepted twice.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,22 +6,22 @@ use std::sync::{Mutex, PoisonError};
 
 const SHARDS: usize = 16;
 
-/// Why a signature is not taken.
+/// The reason why a signature is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotFresh {
-    /// It came before.
+    /// It was accepted before.
     Replayed,
-    /// As many are remembered as may be.
+    /// The set is full.
     Full,
-    /// Its key has no allowance left. The signature may come again.
+    /// Its key has no allowance left. The signature may be used again.
     RateLimited,
 }
 
-/// A set in two generations. A generation lasts as long as a timestamp can be valid, so what is
-/// dropped with the older one is refused for its timestamp.
+/// A set in two generations. A generation lasts as long as a timestamp can be valid, so that
+/// signatures dropped with the older one are refused for their timestamps.
 ///
-/// It holds 128 of a signature's 256 bits. They are the output of a keyed hash of a verified
-/// request: nobody without the secret can aim at a collision.
+/// It keeps 128 of a signature's 256 bits. They are the output of a keyed hash of a verified
+/// request: a collision cannot be constructed without the secret.
 pub(super) struct SeenSignatures {
     shards: [Mutex<Shard>; SHARDS],
     generation_us: u64,
@@ -37,7 +37,7 @@ struct Shard {
 
 type Set = HashSet<u128, BuildHasherDefault<Taken>>;
 
-/// Signatures are evenly spread already: 64 of their bits are the hash.
+/// Signatures are uniformly distributed, so that 64 of their bits serve as the hash.
 #[derive(Default)]
 struct Taken(u64);
 
@@ -56,16 +56,16 @@ impl Hasher for Taken {
 }
 
 impl SeenSignatures {
-    /// `generation_us` is how long a timestamp is valid after it may first be used; `max` bounds how
-    /// many signatures are remembered.
+    /// `generation_us` is how long a timestamp is valid after its first possible use; `max` is the
+    /// most signatures to keep.
     pub(super) fn new(generation_us: u64, max: usize) -> SeenSignatures {
         let shards = std::array::from_fn(|_| Mutex::default());
         SeenSignatures { shards, generation_us, shard_max: (max / SHARDS).max(1) }
     }
 
-    /// Remembers a signature that has been verified, at time `now_us`, if `take` finds an allowance
-    /// for it. All happens under one lock: a signature that came before takes nothing, and one without
-    /// an allowance is not remembered.
+    /// Adds a verified signature at time `now_us`, if `take` takes an allowance for it. One lock
+    /// covers both: a repeated signature takes no allowance, and one without an allowance is not
+    /// added.
     pub(super) fn admit(
         &self,
         signature: &[u8; 32],
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_refused_for_at_least_a_generation_after_it_came() {
+    fn a_signature_is_refused_for_at_least_a_generation_after_its_use() {
         for offset in 0..10 {
             let seen = SeenSignatures::new(10, 1_000);
             let start = 1_000 + offset;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_room_comes_back() {
+    fn the_set_is_bounded_and_frees_room() {
         let seen = SeenSignatures::new(10, 2 * SHARDS);
         admit(&seen, 1, 100).unwrap();
         admit(&seen, 2, 100).unwrap();

@@ -9,8 +9,8 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 12;
 const NONCE_BYTES: usize = 12;
 
-/// Encrypts the content as a whole. The nonce is random: a file is rewritten a few thousand times
-/// in its life, far from where 96 random bits could repeat.
+/// Encrypts the content as a whole. The nonce is random: a file is rewritten a few thousand times,
+/// far too few for 96 random bits to repeat.
 pub(super) fn seal(master: &[u8; 32], content: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + NONCE_BYTES + content.len() + 16);
     bytes.extend_from_slice(MAGIC);
@@ -29,7 +29,7 @@ pub(super) fn seal(master: &[u8; 32], content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Decrypts what [`seal`] made. Any change to any byte is noticed.
+/// Decrypts the output of [`seal`]. A change of any byte is detected.
 pub(super) fn open(master: &[u8; 32], bytes: &[u8]) -> Result<Vec<u8>, KeyFileError> {
     let Some((header, rest)) = bytes.split_at_checked(HEADER_BYTES) else {
         return Err(KeyFileError::NotAKeyFile);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sealed_opens_and_every_flipped_byte_is_noticed() {
+    fn sealed_content_opens_and_every_flipped_byte_is_detected() {
         let sealed = seal(&[3; 32], b"content");
         assert_eq!(open(&[3; 32], &sealed).unwrap(), b"content");
         assert!(matches!(open(&[4; 32], &sealed), Err(KeyFileError::Unreadable)));

@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::watch;
 
-/// The most keys that a store holds, revoked ones included.
+/// The most keys of a store, revoked ones included.
 const KEYS_MAX: usize = 10_000;
 const LABEL_BYTES_MAX: usize = 100;
 
-/// Why the key store does not do what it was asked.
+/// An error of the key store.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyStoreError {
-    /// A file of it cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         source: KeyFileError,
     },
     /// There is no key with this id.
@@ -33,8 +33,8 @@ pub enum KeyStoreError {
     /// The key was revoked.
     #[error("the key {0} was revoked; make a new one")]
     Revoked(String),
-    /// The store holds as many keys as it may.
-    #[error("the store holds {KEYS_MAX} keys, as many as it may")]
+    /// The store is full.
+    #[error("the store has {KEYS_MAX} keys, the most that it may have")]
     Full,
     /// The label is too long.
     #[error("a label is at most {LABEL_BYTES_MAX} bytes long")]
@@ -47,22 +47,21 @@ impl From<(PathBuf, KeyFileError)> for KeyStoreError {
     }
 }
 
-/// A key store that was opened.
+/// An opened key store.
 pub struct OpenedKeys {
     /// The store.
     pub keys: KeyStore,
-    /// The admin key, if it was made just now: the only moment in which it can be shown.
+    /// The admin key, if it was created now. It can be shown only once.
     pub new_admin_key: Option<AdminKey>,
 }
 
-/// API keys and the hash of the admin key, kept in an encrypted file beside the journal and never
-/// in it.
+/// API keys and the hash of the admin key, in an encrypted file outside of the journal.
 ///
-/// A change is on disk before it takes effect. Reading is cheap and does not wait for changes.
+/// A change is on disk before it takes effect. Readers are never blocked by changes.
 pub struct KeyStore {
     state: Mutex<State>,
     live: RwLock<Arc<Live>>,
-    /// Says the number of each change once it counts.
+    /// Announces each change once it is in effect.
     changed: watch::Sender<u64>,
 }
 
@@ -78,20 +77,20 @@ struct Content {
     keys: Vec<KeyRecord>,
 }
 
-/// What requests are checked against.
+/// The keys that authenticate requests.
 pub(super) struct Live {
-    /// How many changes were made since the store was opened.
+    /// The number of changes since the store was opened.
     pub(super) change: u64,
     pub(super) admin: AdminHash,
     pub(super) keys: HashMap<String, Arc<LiveKey>>,
 }
 
 impl KeyStore {
-    /// Opens the store in `dir`, which is `auth` in the data directory. The first time it makes
-    /// the admin key.
+    /// Opens the store in `dir`, the directory `auth` of the data directory. The first time it
+    /// creates the admin key.
     ///
     /// # Errors
-    /// A file is damaged, exposed or missing, or another process uses the store.
+    /// A file is damaged, readable by others or missing, or another process uses the store.
     pub fn open(dir: &Path, master: &MasterKey) -> Result<OpenedKeys, KeyStoreError> {
         let dir = AuthDir::open(dir, master)?;
         let (content, new_admin_key) = match dir.read()? {
@@ -112,7 +111,7 @@ impl KeyStore {
         Ok(OpenedKeys { keys, new_admin_key })
     }
 
-    /// Whether there is a store in `dir`, so that opening it makes no admin key.
+    /// Whether `dir` has a store, so that opening it creates no admin key.
     #[must_use]
     pub fn exists(dir: &Path) -> bool {
         AuthDir::has_keys(dir)
@@ -133,7 +132,7 @@ impl KeyStore {
         Ok(key)
     }
 
-    /// Makes an API key. The secret is returned here and never again.
+    /// Creates an API key. Its secret is returned only here.
     ///
     /// # Errors
     /// The label is too long, the store is full or cannot be written.
@@ -166,8 +165,8 @@ impl KeyStore {
         Ok((info, secret))
     }
 
-    /// Gives a key a new secret, returned here and never again. The old one works on for
-    /// `overlap_us` microseconds; one that was still working from a rotation before stops.
+    /// Gives a key a new secret, which is returned only here. The old one still works for
+    /// `overlap_us` microseconds; an older one stops working.
     ///
     /// # Errors
     /// There is no such key, it was revoked, or the store cannot be written.
@@ -186,7 +185,7 @@ impl KeyStore {
         Ok((info, secret))
     }
 
-    /// Revokes a key for ever. Revoking it again changes nothing.
+    /// Revokes a key. This cannot be undone. Revoking it again changes nothing.
     ///
     /// # Errors
     /// There is no such key, or the store cannot be written.
@@ -199,7 +198,7 @@ impl KeyStore {
         })
     }
 
-    /// All keys, in order of creation, revoked ones included.
+    /// All keys in order of creation, revoked ones included.
     #[must_use]
     pub fn list(&self) -> Vec<KeyInfo> {
         self.lock().content.keys.iter().map(KeyRecord::info).collect()
@@ -209,13 +208,13 @@ impl KeyStore {
         Arc::clone(&self.live.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Tells of each change of a key.
+    /// Announces each change of a key.
     pub(super) fn changed(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A change is made on a copy, so what a poisoned lock holds is whole.
+        // A change is made on a copy, so that a poisoned lock's state is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -239,7 +238,7 @@ impl KeyStore {
 }
 
 impl Live {
-    /// Keys of `before` keep what they have used of their allowances.
+    /// Keys in `before` keep the use of their allowances.
     fn new(content: &Content, before: Option<&Live>) -> Live {
         let change = before.map_or(0, |before| before.change + 1);
         let keys = content.keys.iter().map(|record| {
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_the_admin_key_outlive_the_process_and_no_secret_stands_in_the_file() {
+    fn keys_survive_the_process_and_the_file_contains_no_secret() {
         let dir = tempfile::tempdir().unwrap();
         let opened = KeyStore::open(dir.path(), &MasterKey::Find).unwrap();
         let admin = opened.new_admin_key.unwrap();
@@ -327,16 +326,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         drop(KeyStore::open(dir.path(), &MasterKey::Find).unwrap());
         let path = dir.path().join("master.key");
-        let told = || KeyStore::open(dir.path(), &MasterKey::Find).err().unwrap().to_string();
+        let error = || KeyStore::open(dir.path(), &MasterKey::Find).err().unwrap().to_string();
 
         let mode = |mode| std::fs::Permissions::from_mode(mode);
         std::fs::set_permissions(&path, mode(0o644)).unwrap();
-        assert!(told().contains("master.key") && told().contains("chmod 600"), "{}", told());
+        assert!(error().contains("master.key") && error().contains("chmod 600"), "{}", error());
         std::fs::set_permissions(&path, mode(0o600)).unwrap();
         std::fs::write(&path, "0".repeat(64)).unwrap();
-        assert!(told().contains("master key is another"), "{}", told());
+        assert!(error().contains("another master key"), "{}", error());
         std::fs::remove_file(&path).unwrap();
-        assert!(told().contains("it is missing"), "{}", told());
+        assert!(error().contains("it is missing"), "{}", error());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Takes connections and has them served.
+//! Accepts connections.
 
 use super::Pools;
 use super::open::{ConnectionLimits, Connections, Holder, Open, TooMany};
@@ -15,38 +15,38 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, watch};
 
-/// How many connections are still taken at the stop: as many as the system keeps waiting.
+/// The most connections that are still accepted at the stop: the length of the system's backlog.
 const LAST_CONNECTIONS_MAX: u32 = 1_024;
 
-/// How many connections are told at a time that there are too many; further ones are only closed.
+/// The most refused connections that get an answer at a time; further ones are closed without one.
 pub(crate) const TURNED_AWAY_MAX: usize = 64;
 
-/// How long the accept loop waits when the system gives it no connection.
+/// The pause of the accept loop after an error.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What connections are taken on.
+/// A listener with its limits.
 pub(crate) struct Door {
     pub(crate) listener: TcpListener,
     pub(crate) router: Router,
     pub(crate) connections: Arc<Connections>,
-    /// None where all connections are served by the threads that take them.
+    /// `None` if connections are served by the accepting threads.
     pub(crate) pools: Option<Pools>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) stopped: watch::Receiver<bool>,
-    /// Held by each connection until it has ended.
+    /// Held by each connection until it ends.
     pub(crate) working: mpsc::Sender<()>,
 }
 
 impl Door {
-    /// Takes connections until the stop.
+    /// Accepts connections until the stop.
     pub(crate) async fn accept(self) {
         let turning_away = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
         let mut stopped = self.stopped.clone();
         let door = Arc::new(self);
         let mut last = LAST_CONNECTIONS_MAX;
         loop {
-            // Connections that were made before the stop are taken: clients have sent requests on
-            // them.
+            // Connections that were made before the stop are accepted: clients have sent requests
+            // on them.
             let accepted = tokio::select! {
                 biased;
                 accepted = door.listener.accept() => accepted,
@@ -62,8 +62,8 @@ impl Door {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection cannot be taken");
-                    // Out of descriptors, most likely: trying at once would only burn the
-                    // processor.
+                    // Most likely there are no descriptors; retrying at once would waste processor
+                    // time.
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }
@@ -75,12 +75,12 @@ impl Door {
                 door.connections.refuse();
                 continue;
             }
-            // A small answer must not wait for the acknowledgement of the one before. A socket
-            // that refuses is gone already, and serving it ends at once.
+            // A small answer must not wait for the acknowledgement of the one before. A failure
+            // shows when the connection is served.
             let _ = stream.set_nodelay(true);
             if let Err((stream, too_many)) = door.take(stream, peer) {
                 tracing::info!(peer = %peer.ip(), ?too_many, "a connection is turned away");
-                // Nobody waits for those who cannot even be told.
+                // Beyond the bound, the connection is closed without an answer.
                 if let Ok(place) = Arc::clone(&turning_away).try_acquire_owned() {
                     tokio::spawn(async move {
                         turn_away(stream, too_many).await;
@@ -91,8 +91,8 @@ impl Door {
         }
     }
 
-    /// Whether a connection has one of the descriptors that are reserved for the engine. The
-    /// system gives out the lowest that is free, so that all below are in use.
+    /// Whether a connection has a descriptor that is reserved for the engine. The system allocates
+    /// the lowest free one, so that all below are in use.
     fn is_reserved(&self, stream: &TcpStream) -> bool {
         let end = self.gate.config.descriptors_end;
         self.pools.is_some() && end.is_some_and(|end| i64::from(stream.as_raw_fd()) >= end.into())
@@ -133,12 +133,12 @@ impl Door {
         self.gate.config.trusted_proxies.iter().any(|network| network.contains(address))
     }
 
-    /// Serves a connection of a trusted proxy, which may say whose it is.
+    /// Serves a connection of a trusted proxy, which may name the client.
     async fn serve_proxy(&self, mut stream: TcpStream, proxy: IpAddr, open: Arc<Open>) {
         let head_timeout = self.gate.config.head_timeout;
-        let said = tokio::time::timeout(head_timeout, announced(&mut stream)).await;
-        // One that says something else than it may concerns nobody.
-        let Ok(Ok(Announced { client, ahead })) = said else { return };
+        let header = tokio::time::timeout(head_timeout, announced(&mut stream)).await;
+        // A malformed header closes the connection, without a log line.
+        let Ok(Ok(Announced { client, ahead })) = header else { return };
         let peer = client.unwrap_or(proxy);
         let is_proxy = self.is_trusted(peer);
         if !is_proxy && let Err(too_many) = open.belongs_to(source_of(peer)) {
@@ -184,11 +184,11 @@ pub(crate) fn operations_limits(config: &crate::GatewayConfig) -> ConnectionLimi
 }
 
 pub(super) async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
-    // A gateway that was dropped instead of shut down is stopping as well.
+    // Dropping a gateway stops it too.
     drop(stopped.wait_for(|stopped| *stopped).await);
 }
 
-/// Tells one connection too many so, and closes it.
+/// Answers a connection beyond the limit, and closes it.
 async fn turn_away(mut stream: TcpStream, too_many: TooMany) {
     let tell = async {
         let body = ApiError::from(too_many).body();

@@ -1,38 +1,39 @@
-//! How much a client may send before it has finished a message.
+//! Limits the bytes that a client sends before a message is complete.
 //!
-//! A WebSocket library hands out whole messages and says nothing of their frames: a message that
-//! never ends, of frames that hold nothing, would cost time for ever and be counted nowhere. So the
-//! bytes are counted where they are read, heads of frames included.
+//! The WebSocket library delivers complete messages and hides their frames. A message of empty
+//! frames without end would take time and be counted nowhere. So bytes are counted where they are
+//! read, frame heads included.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much of what comes is read at a time on a stream. What is read may begin further messages.
+/// The size of a read on a stream. One read may contain several messages.
 pub(crate) const STREAM_READ_BYTES: usize = 32 << 10;
 
-/// Counts what was read since the last whole message. One task at a time reads and takes messages.
+/// Counts the bytes read since the last complete message. One task at a time reads and takes
+/// messages.
 pub(super) struct MessageBytes {
     read: AtomicU64,
     max: AtomicU64,
 }
 
 impl MessageBytes {
-    /// Nothing is counted until there is a limit.
+    /// No limit yet.
     pub(super) fn unlimited() -> MessageBytes {
         MessageBytes { read: AtomicU64::new(0), max: AtomicU64::new(u64::MAX) }
     }
 
-    /// Messages may have this many bytes from now on.
+    /// Sets the limit of a message.
     pub(super) fn limit(&self, message_bytes_max: usize) {
         let max = message_bytes_max + 2 * STREAM_READ_BYTES;
         self.max.store(max as u64, Ordering::Relaxed);
     }
 
-    /// A whole message has come.
+    /// Resets the count after a complete message.
     pub(super) fn message(&self) {
         self.read.store(0, Ordering::Relaxed);
     }
 
-    /// Counts what was read; `false` if it is more than a message may have.
+    /// Counts bytes; `false` beyond the limit.
     pub(super) fn count(&self, bytes: usize) -> bool {
         let max = self.max.load(Ordering::Relaxed);
         if max == u64::MAX {

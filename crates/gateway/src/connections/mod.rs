@@ -1,4 +1,4 @@
-//! Connections: who holds them, which threads serve them, and whose they are behind a proxy.
+//! Connections: limits, threads, and clients behind proxies.
 
 mod accept;
 mod message_bytes;

@@ -1,10 +1,10 @@
-//! Networks of addresses.
+//! Networks of IP addresses.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Addresses with the same first bits, such as `10.1.0.0/16`. An address alone is a network of one.
+/// Addresses with a common prefix, such as `10.1.0.0/16`. A single address is a network too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -12,7 +12,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether an address belongs to it.
+    /// Whether the network contains an address.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let differ = match (self.address, address.to_canonical()) {
@@ -28,7 +28,7 @@ impl Network {
     }
 }
 
-/// A text is not a network.
+/// The error of a text that is not a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an address or a network such as 10.1.0.0/16")]
 pub struct InvalidNetwork(String);

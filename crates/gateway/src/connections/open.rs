@@ -1,4 +1,4 @@
-//! Who holds which connections, and how many one address or one key may hold.
+//! Open connections and their limits by address and key.
 
 use super::Pool;
 use super::message_bytes::MessageBytes;
@@ -9,27 +9,27 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many connections there may be.
+/// The limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// At a time.
+    /// All open connections.
     pub(crate) open: usize,
-    /// Of one address, as long as no request on them was signed.
+    /// Those of one address without a signed request.
     pub(crate) of_address: usize,
-    /// Of one key.
+    /// Those of one key.
     pub(crate) of_key: usize,
-    /// Subscriptions of one address on streams that nobody has authenticated on.
+    /// Subscriptions of one address on unauthenticated streams.
     pub(crate) address_subscriptions: usize,
 }
 
-/// All open connections of a listener.
+/// The open connections of a listener.
 pub(crate) struct Connections {
     limits: ConnectionLimits,
     table: Mutex<Table>,
     refused: AtomicU64,
 }
 
-/// Nothing in it is longer than the number of open connections.
+/// Its size is bounded by the number of open connections.
 #[derive(Default)]
 struct Table {
     open: usize,
@@ -37,44 +37,44 @@ struct Table {
     keys: HashMap<Box<str>, usize>,
 }
 
-/// What one address holds.
+/// The connections of one address.
 #[derive(Default)]
 struct Share {
     connections: usize,
     subscriptions: usize,
 }
 
-/// Who a connection is counted for.
+/// The holder that a connection counts for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// An address, as long as no request on the connection was signed.
+    /// An address, until a request on the connection is signed.
     Address(IpAddr),
-    /// The key that the first signed request named; empty for the admin key.
+    /// The key of the first signed request; empty for the admin key.
     Key(Box<str>),
     /// A trusted proxy, which sends requests of many callers on one connection.
     Proxy,
 }
 
-/// There are as many connections as there may be.
+/// A limit of connections is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TooMany {
-    /// In all.
+    /// The limit of all.
     Open,
-    /// Of the address.
+    /// The limit of the address.
     Address,
-    /// Of the key.
+    /// The limit of the key.
     Key,
 }
 
 impl From<TooMany> for ApiError {
     fn from(too_many: TooMany) -> ApiError {
         let message = match too_many {
-            TooMany::Open => "The venue has as many connections as it may; try again later.",
+            TooMany::Open => "The venue has reached its limit of connections; try again later.",
             TooMany::Address => {
                 "This address has as many connections without a signed request as it may; close \
                  one, or sign a request on one."
             }
-            TooMany::Key => "This key has as many connections as it may; close one.",
+            TooMany::Key => "This key has reached its limit of connections; close one.",
         };
         let error = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", message);
         ApiError { retry: true, ..error }
@@ -86,7 +86,7 @@ impl Connections {
         Connections { limits, table: Mutex::default(), refused: AtomicU64::new(0) }
     }
 
-    /// Counts a connection in, until what is returned is dropped.
+    /// Counts a connection until the returned value is dropped.
     pub(crate) fn open(self: &Arc<Self>, holder: Holder) -> Result<Arc<Open>, TooMany> {
         let counted = self.lock().count_in(&self.limits, &holder);
         counted.inspect_err(|_| self.refuse())?;
@@ -101,23 +101,23 @@ impl Connections {
         }))
     }
 
-    /// Counts a connection that was turned away.
+    /// Counts a refused connection.
     pub(crate) fn refuse(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Connections at this moment, streams included.
+    /// The number of open connections, streams included.
     pub(crate) fn count(&self) -> u64 {
         self.lock().open as u64
     }
 
-    /// Connections turned away since the start.
+    /// The number of refused connections since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // Nothing here panics between two changes that belong together.
+        // No code here panics between two dependent changes.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -177,35 +177,34 @@ impl Table {
     }
 }
 
-/// An open connection: who it is counted for, and which threads serve it.
+/// An open connection: its holder, and the threads that serve it.
 pub(crate) struct Open {
     connections: Arc<Connections>,
     holding: Mutex<Holding>,
-    /// Whether it is counted for a key, so that further requests need not look.
+    /// Whether it counts for a key, so that further requests need no lock.
     is_signed: AtomicBool,
-    /// How many requests the key of the request under way may make at once, for its answer.
+    /// The remaining requests of the current request's key, for its answer.
     requests_left: AtomicU64,
     pub(super) pool: AtomicU8,
     pub(super) wanted: AtomicU8,
     message_bytes: MessageBytes,
 }
 
-/// No allowance was noted.
+/// No remaining requests are noted.
 const NOT_NOTED: u64 = u64::MAX;
 
 struct Holding {
     holder: Holder,
-    /// Subscriptions that are counted for the address.
+    /// Subscriptions that count for the address.
     subscriptions: usize,
 }
 
 impl Open {
-    /// A request on the connection was signed with this key (empty for the admin key): from the
-    /// first on, the connection is counted for the key. Those of a proxy are not: many callers
-    /// use them.
+    /// Counts the connection for this key from its first signed request on (empty for the admin
+    /// key). A proxy's connection is not counted, because many callers use it.
     ///
     /// # Errors
-    /// The key has as many connections as it may.
+    /// The limit of the key is reached.
     pub(crate) fn signed_by(&self, key: &str) -> Result<(), TooMany> {
         if self.is_signed.load(Ordering::Relaxed) {
             return Ok(());
@@ -218,22 +217,22 @@ impl Open {
         Ok(())
     }
 
-    /// Notes what the answer to the request under way says of its key's allowance.
+    /// Notes the key's remaining requests for the answer.
     pub(crate) fn note_requests_left(&self, left: u64) {
         self.requests_left.store(left, Ordering::Relaxed);
     }
 
-    /// What was noted, once.
+    /// Takes the noted number.
     pub(crate) fn take_requests_left(&self) -> Option<u64> {
         let left = self.requests_left.swap(NOT_NOTED, Ordering::Relaxed);
         (left != NOT_NOTED).then_some(left)
     }
 
-    /// A proxy's connection is one caller's alone, because the proxy said so or because it has
-    /// become a stream: it is counted for the caller's address from now on.
+    /// Counts a proxy's connection for the caller's address, because the proxy named the client or
+    /// because the connection became a stream.
     ///
     /// # Errors
-    /// The address has as many connections as it may.
+    /// The limit of the address is reached.
     pub(crate) fn belongs_to(&self, address: IpAddr) -> Result<(), TooMany> {
         let mut holding = self.lock();
         if holding.holder == Holder::Proxy {
@@ -252,10 +251,10 @@ impl Open {
         Ok(())
     }
 
-    /// Counts a subscription of the connection's stream, as long as the stream is nobody's.
+    /// Counts a subscription of the stream while the stream is unauthenticated.
     ///
     /// # Errors
-    /// The address has as many subscriptions as it may have without a key.
+    /// The limit of unauthenticated subscriptions of the address is reached.
     pub(crate) fn subscribe(&self) -> Result<(), ApiError> {
         let mut holding = self.lock();
         let Holder::Address(address) = holding.holder else { return Ok(()) };
@@ -275,10 +274,10 @@ impl Open {
         Ok(())
     }
 
-    /// A subscription has ended.
+    /// Ends a subscription.
     pub(crate) fn unsubscribe(&self) {
         let mut holding = self.lock();
-        // Those from before the stream was authenticated are counted no more.
+        // Subscriptions from before the authentication count no more.
         if let (Holder::Address(address), 1..) = (&holding.holder, holding.subscriptions) {
             if let Some(share) = self.connections.lock().addresses.get_mut(address) {
                 share.subscriptions -= 1;
@@ -287,23 +286,23 @@ impl Open {
         }
     }
 
-    /// The connection is a stream from now on, on which a client may send messages of this length.
+    /// Limits the length of messages, because the connection is a stream from now on.
     pub(crate) fn limit_messages(&self, message_bytes_max: usize) {
         self.message_bytes.limit(message_bytes_max);
     }
 
-    /// A whole message has come on the stream.
+    /// Resets the count after a complete message.
     pub(crate) fn message_has_come(&self) {
         self.message_bytes.message();
     }
 
-    /// Counts what was read; `false` if it is more than one message may have.
+    /// Counts bytes; `false` beyond the limit of a message.
     pub(crate) fn count_read(&self, bytes: usize) -> bool {
         self.message_bytes.count(bytes)
     }
 
     fn lock(&self) -> MutexGuard<'_, Holding> {
-        // Nothing here panics between two changes that belong together.
+        // No code here panics between two dependent changes.
         self.holding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -343,7 +342,7 @@ mod tests {
         let _other = all.open(from(2)).ok().unwrap();
         first.signed_by("alice").unwrap();
         let _third = all.open(from(1)).ok().unwrap();
-        // The key has its share as well, and a connection stays with its first key.
+        // The key has its limit too, and a connection stays with its first key.
         assert_eq!(second.signed_by("alice"), Err(TooMany::Key));
         second.signed_by("bob").unwrap();
         second.signed_by("alice").unwrap();
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_few_subscriptions_until_somebody_authenticates() {
+    fn unauthenticated_subscriptions_of_an_address_are_bounded() {
         let all = connections(9, 9, 9);
         let [first, second] = [1, 1].map(|last| all.open(from(last)).ok().unwrap());
         first.subscribe().unwrap();

@@ -1,9 +1,9 @@
-//! Which threads serve a connection.
+//! The thread pools that serve connections.
 //!
-//! Orders are entered on threads of their own; everything else, the streams among it, shares
-//! others at a lower priority. A connection begins on the threads of orders and moves, whole, to
-//! the threads of the request that it has under way: a caller who only enters orders never pays
-//! for a move, and what belongs to a request (its body, its answer) is dealt with where it belongs.
+//! Orders have their own threads. All other requests, streams included, share threads with a lower
+//! priority. A connection begins on the threads of orders and moves, as a whole, to the threads of
+//! its current request: a caller that only enters orders never pays for a move, and the body and
+//! answer of a request are handled where it belongs.
 
 use super::Open;
 use std::future::{Future, poll_fn};
@@ -17,9 +17,9 @@ use tokio::runtime::Handle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Pool {
-    /// Those that orders are entered on.
+    /// The threads of orders.
     Orders,
-    /// Those of everything else.
+    /// The threads of all other requests.
     Shared,
 }
 
@@ -30,20 +30,20 @@ impl Pool {
 }
 
 impl Open {
-    /// Where the connection is served.
+    /// The pool that serves the connection.
     pub(crate) fn pool(&self) -> Pool {
         Pool::of(self.pool.load(Ordering::Acquire))
     }
 
-    /// Goes on when the connection is served in this pool.
+    /// Continues when the connection is in this pool.
     pub(crate) async fn enter(&self, pool: Pool) {
         self.wanted.store(pool as u8, Ordering::Relaxed);
-        // Nobody has to wake it: the connection is polled anew where it moves to.
+        // It needs no waker: the connection is polled after its move.
         poll_fn(|_| if self.pool() == pool { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 }
 
-/// The threads of connections that may move.
+/// The threads of connections that can move.
 #[derive(Clone)]
 pub(crate) struct Pools {
     pub(crate) orders: Handle,
@@ -70,7 +70,7 @@ impl Pools {
     }
 }
 
-/// A connection on the threads of a pool, until it ends or moves.
+/// A connection in a pool, until it ends or moves.
 struct Placed {
     connection: Option<Served>,
     open: Arc<Open>,

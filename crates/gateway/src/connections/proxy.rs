@@ -10,23 +10,23 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 const V1_BEGIN: &[u8] = b"PROXY ";
-/// The longest line of version 1, its end included.
+/// The longest header of version 1, with its line end.
 const V1_BYTES_MAX: usize = 107;
 const V2_BEGIN: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 const V2_HEAD_BYTES: usize = 16;
-/// The longest header of version 2 that is taken: addresses, and whatever a proxy adds to them.
+/// The longest accepted header of version 2: addresses and further fields.
 const V2_BYTES_MAX: usize = 2_048;
 
-/// What a proxy said at the beginning of a connection.
+/// The PROXY header of a connection.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Announced {
-    /// Whose connection it is; the proxy's own if it did not say.
+    /// The client; the proxy itself if the header names none.
     pub(super) client: Option<IpAddr>,
-    /// What was read of the connection itself.
+    /// Bytes of the connection that were read after the header.
     pub(super) ahead: Vec<u8>,
 }
 
-/// Reads what a trusted proxy says at the beginning of a connection, if it says anything.
+/// Reads the PROXY header of a trusted proxy's connection, if there is one.
 pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
     let mut bytes = Vec::with_capacity(256);
     loop {
@@ -36,7 +36,7 @@ pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
         match Header::of(&bytes) {
             Header::Incomplete => {}
             Header::None => return Ok(Announced { client: None, ahead: bytes }),
-            Header::Whole { client, bytes: length } => {
+            Header::Complete { client, bytes: length } => {
                 bytes.drain(..length);
                 return Ok(Announced { client, ahead: bytes });
             }
@@ -45,12 +45,12 @@ pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
     }
 }
 
-/// The beginning of a connection as a header of the PROXY protocol.
+/// The beginning of a connection, parsed as a PROXY header.
 #[derive(Debug, PartialEq, Eq)]
 enum Header {
     Incomplete,
     None,
-    Whole { client: Option<IpAddr>, bytes: usize },
+    Complete { client: Option<IpAddr>, bytes: usize },
     Malformed,
 }
 
@@ -84,7 +84,7 @@ impl Header {
             }
             _ => return Header::Malformed,
         };
-        Header::Whole { client, bytes: end + 2 }
+        Header::Complete { client, bytes: end + 2 }
     }
 
     fn version_2(bytes: &[u8]) -> Header {
@@ -108,16 +108,16 @@ impl Header {
         if is_cut {
             return Header::Malformed;
         }
-        Header::Whole { client, bytes: V2_HEAD_BYTES + length }
+        Header::Complete { client, bytes: V2_HEAD_BYTES + length }
     }
 }
 
-/// Whose request it is that `proxy`, which is trusted, has sent: the last address in `Forwarded`
-/// that is not a trusted proxy's.
+/// The client of a request that the trusted `proxy` sent: the last address in `Forwarded` that is
+/// not a trusted proxy's.
 pub(super) fn client_of(headers: &HeaderMap, trusted: &[Network], proxy: IpAddr) -> IpAddr {
     let mut client = proxy;
-    // Elements are looked at from the last one, which the nearest proxy wrote, so that nothing a
-    // client writes before it matters.
+    // Elements are read from the last one, which the nearest proxy wrote, so that elements of the
+    // client have no effect.
     for value in headers.get_all(header::FORWARDED).iter().rev() {
         let Ok(text) = value.to_str() else { return client };
         for element in text.rsplit(',') {
@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn version_1_names_the_client_and_is_cut_off_the_connection() {
+    fn version_1_names_the_client_and_is_removed_from_the_connection() {
         let text = b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\nGET / HTTP/1.1\r\n";
         for cut in 0..45 {
             assert_eq!(Header::of(&text[..cut]), Header::Incomplete, "{cut}");
         }
-        let whole = Header::Whole { client: Some(ip("192.0.2.1")), bytes: 45 };
-        assert_eq!(Header::of(text), whole);
-        let unknown = Header::Whole { client: None, bytes: 15 };
+        let complete = Header::Complete { client: Some(ip("192.0.2.1")), bytes: 45 };
+        assert_eq!(Header::of(text), complete);
+        let unknown = Header::Complete { client: None, bytes: 15 };
         assert_eq!(Header::of(b"PROXY UNKNOWN\r\n"), unknown);
         for text in ["PROXY TCP4 here\r\n", "PROXY UDP4 1.2.3.4\r\n", &"PROXY TCP4 ".repeat(20)] {
             assert_eq!(Header::of(text.as_bytes()), Header::Malformed, "{text}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_names_the_client_and_is_cut_off_the_connection() {
+    fn version_2_names_the_client_and_is_removed_from_the_connection() {
         let head = |command: u8, family: u8, length: u8| {
             [V2_BEGIN, &[0x20 | command, family, 0, length]].concat()
         };
@@ -176,12 +176,12 @@ mod tests {
         for cut in 0..v4.len() {
             assert_eq!(Header::of(&v4[..cut]), Header::Incomplete, "{cut}");
         }
-        assert_eq!(Header::of(&v4), Header::Whole { client: Some(ip("192.0.2.1")), bytes: 28 });
+        assert_eq!(Header::of(&v4), Header::Complete { client: Some(ip("192.0.2.1")), bytes: 28 });
         let v6 = [head(1, 0x21, 36), vec![0x20; 36]].concat();
         let client = Some(IpAddr::from([0x20; 16]));
-        assert_eq!(Header::of(&v6), Header::Whole { client, bytes: 52 });
-        // A proxy's own look at the venue.
-        assert_eq!(Header::of(&head(0, 0, 0)), Header::Whole { client: None, bytes: 16 });
+        assert_eq!(Header::of(&v6), Header::Complete { client, bytes: 52 });
+        // A health check of the proxy itself.
+        assert_eq!(Header::of(&head(0, 0, 0)), Header::Complete { client: None, bytes: 16 });
         assert_eq!(Header::of(&head(1, 0x11, 0)), Header::Malformed);
         assert_eq!(Header::of(&head(7, 0x11, 0)), Header::Malformed);
         let long = [V2_BEGIN, &[0x21, 0x11, 0xff, 0xff]].concat();
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(client(&["For=\"[2001:db8:cafe::17]:4711\""]), ip("2001:db8:cafe::17"));
         assert_eq!(client(&["for=9.9.9.9, for=192.0.2.1:80, for=10.1.1.1"]), ip("192.0.2.1"));
         assert_eq!(client(&["for=9.9.9.9", "for=192.0.2.1"]), ip("192.0.2.1"));
-        // What a client wrote before the proxy did cannot hide what the proxy wrote.
+        // Elements that a client wrote cannot hide those of the proxy.
         assert_eq!(client(&["for=\"9.9.9.9, for=192.0.2.1"]), ip("192.0.2.1"));
         for hidden in ["for=unknown", "for=_secret", "proto=https", "for=\"[::1\""] {
             assert_eq!(client(&[hidden]), ip("10.0.0.1"), "{hidden}");

@@ -1,5 +1,5 @@
-//! Serves one connection: reads requests, has them answered where they belong, and ends it in
-//! order at the stop.
+//! Serves one connection: reads requests, answers them in their pools, and ends it in order at the
+//! stop.
 
 use super::accept::told_to_stop;
 use super::proxy::client_of;
@@ -28,44 +28,43 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tower_service::Service;
 
-/// How long nothing comes on a connection until it is closed at the stop.
+/// How long a connection must be silent at the stop before it is closed.
 const QUIET: Duration = Duration::from_millis(25);
-/// How long a client that goes on sending is answered at the stop.
+/// How long a client that continues sending is served at the stop.
 const LINGER_MAX: Duration = Duration::from_secs(1);
 
-/// Names the request that an answer answers.
-/// What is left of a key's allowance of requests, and what the allowance is
+/// The request's id in its answer; the remaining requests and the limit of the key
 /// (draft-ietf-httpapi-ratelimit-headers).
 const HEADER_RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const HEADER_RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const HEADER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The most that is buffered of a connection, and so the longest head of a request.
+/// The size of a connection's read buffer, and so the longest head of a request.
 const HEAD_BYTES_MAX: usize = 128 << 10;
 
-/// What is answered on a listener.
+/// The routes of a listener.
 #[derive(Clone)]
 pub(crate) enum Router {
-    /// Everything.
+    /// All routes.
     Public(axum::Router),
-    /// What probes and operators ask for.
+    /// The routes of probes and operators.
     Operations(axum::Router),
 }
 
-/// A connection, and what its requests need.
+/// A connection with the context of its requests.
 pub(super) struct Connection<'a> {
     pub(super) gate: &'a Gate,
     pub(super) router: &'a Router,
     pub(super) stopped: watch::Receiver<bool>,
-    /// The other end, or whom a proxy's connection is for.
+    /// The peer, or the client behind a proxy.
     pub(super) peer: IpAddr,
-    /// Whether that is a trusted proxy, so that each request says whose it is.
+    /// Whether the peer is a trusted proxy, so that each request names its client.
     pub(super) is_proxy: bool,
     pub(super) open: Arc<Open>,
 }
 
 impl Connection<'_> {
-    /// Serves it to its end; `ahead` was read of it already.
+    /// Serves it to its end; `ahead` was read already.
     pub(super) async fn serve(mut self, stream: TcpStream, ahead: Vec<u8>) {
         let (begun, answered) = (&AtomicU64::new(0), &AtomicU64::new(0));
         let mut stopped = self.stopped.clone();
@@ -91,13 +90,13 @@ impl Connection<'_> {
             .serve_connection(TokioIo::new(socket), service)
             .with_upgrades();
         let mut connection = pin!(connection);
-        // A connection that breaks off or does not speak HTTP concerns nobody but its other end.
+        // Errors of the connection or of its HTTP are not logged.
         let has_ended = {
-            // What wakes the connection rarely is the stop, and asking for that in full each time
-            // costs more than looking whether there is anything new.
+            // The connection is rarely woken by the stop, and a full check is more expensive than a
+            // look at the version.
             let news = stopped.clone();
             let mut stop = pin!(told_to_stop(&mut stopped));
-            // Where it waits for the stop: a connection that has moved has to be woken elsewhere.
+            // The pool in which it waits for the stop: after a move it must wait again.
             let mut waits_in = None;
             poll_fn(|cx| {
                 if connection.as_mut().poll(cx).is_ready() {
@@ -121,7 +120,7 @@ impl Connection<'_> {
                 connection.as_mut().graceful_shutdown();
                 tokio::select! {
                     _ = connection => {}
-                    // Nobody waits for a client who does not take its answers.
+                    // A client that does not read its answers is not waited for.
                     () = stay_answered(begun, answered) => {}
                 }
             }
@@ -173,12 +172,12 @@ impl Connection<'_> {
     }
 }
 
-/// The address of a client as it is counted. That of a proxy is compared with addresses first.
+/// The address that limits count. A proxy's own address is kept whole, to be compared.
 fn counted_peer(is_proxy: bool, peer: IpAddr) -> IpAddr {
     if is_proxy { peer } else { source_of(peer) }
 }
 
-/// Waits until every request that has begun has been answered for [`LINGER_MAX`].
+/// Waits until all requests have been answered for [`LINGER_MAX`].
 async fn stay_answered(begun: &AtomicU64, answered: &AtomicU64) {
     let mut since = Instant::now();
     while since.elapsed() < LINGER_MAX {
@@ -189,9 +188,8 @@ async fn stay_answered(begun: &AtomicU64, answered: &AtomicU64) {
     }
 }
 
-/// Waits until no request has begun for [`QUIET`] and all are answered, but no longer than
-/// [`LINGER_MAX`]: what a client sent before it could know of the stop gets an answer, even if it
-/// sent several requests at once.
+/// Waits until no request has begun for [`QUIET`] and all are answered, at most for [`LINGER_MAX`].
+/// Requests that a client sent before it could know of the stop are answered, pipelined ones too.
 async fn fall_quiet(begun: &AtomicU64, answered: &AtomicU64) {
     let end = Instant::now() + LINGER_MAX;
     let mut before = None;

@@ -1,11 +1,11 @@
-//! Market data at the scales of the instrument.
+//! Conversion of market data, at the scales of the instrument.
 
 use rialto_api::{BookOrderInfo, BookSides, InstrumentInfo, LevelInfo, TickerInfo, TradeInfo};
 use rialto_desk::Listing;
 use rialto_feed::{BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker};
 use rialto_model::{Instrument, Price};
 
-/// Levels of one side.
+/// The levels of one side.
 pub(crate) fn book_levels(levels: &[PriceLevel], on: &Listing) -> Vec<LevelInfo> {
     let level = |level: &PriceLevel| {
         let quantity = level.quantity.decimal(on.quantity_scale);
@@ -14,7 +14,7 @@ pub(crate) fn book_levels(levels: &[PriceLevel], on: &Listing) -> Vec<LevelInfo>
     levels.iter().map(level).collect()
 }
 
-/// A book by price.
+/// A book by price level.
 pub(crate) fn best(depth: &Depth, on: &Listing) -> BookSides<LevelInfo> {
     BookSides {
         last_seq: depth.last_seq,

@@ -1,4 +1,4 @@
-//! Between the types of the interface and those of the venue.
+//! Conversion between the API's types and the venue's.
 
 mod market;
 mod order;

@@ -2,7 +2,7 @@
 
 use crate::{ApiError, decimal};
 use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult};
-use rialto_desk::{Answer, Execution, Listing, Names};
+use rialto_desk::{Answer, Execution, Listing, NameTable};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, Handling, NewOrder,
@@ -10,7 +10,7 @@ use rialto_model::{
     TimeInForce, Timestamp, Trade,
 };
 
-/// The order at the scales of its instrument.
+/// The order, at the scales of its instrument.
 pub(crate) fn new_order(
     request: &OrderRequest<'_>,
     account: AccountId,
@@ -59,11 +59,11 @@ pub(crate) fn new_order(
     })
 }
 
-/// An order by the venue's id, or by `client:` and the member's own.
+/// Parses an order id, or `client:` and a client order id.
 pub(crate) fn order_ref(text: &str) -> Result<OrderRef, ApiError> {
     let Some(name) = text.strip_prefix("client:") else {
         return text.parse().map(OrderRef::Id).map_err(|_| {
-            ApiError::invalid("id", "An order is named by its id, or client: and your own id.")
+            ApiError::invalid("id", "Give the order's id, or client: and its client order id.")
         });
     };
     if name.is_empty() {
@@ -72,13 +72,13 @@ pub(crate) fn order_ref(text: &str) -> Result<OrderRef, ApiError> {
     decimal::short("id", name).map(OrderRef::Client)
 }
 
-/// What is known of an order beside the engine's answer.
+/// The state of an order beside the engine's answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
-    /// Its terms, with the limit as its owner gave it.
+    /// The terms, with the owner's limit.
     pub(crate) terms: NewOrder,
     pub(crate) listing: Listing,
-    /// Whether the command entered it.
+    /// Whether this command entered it.
     pub(crate) is_new: bool,
 }
 
@@ -86,16 +86,16 @@ fn named(id: ClientOrderId) -> Option<ClientOrderId> {
     (!id.is_empty()).then_some(id)
 }
 
-/// The limit of an order, unless it is a market order that was given none: what the core calls its
-/// price is then how far it may trade.
+/// The limit of an order; `None` for a market order without one, whose price in the core is its
+/// protection limit.
 fn limit(terms: &NewOrder, price: Price, scale: Scale) -> Option<Decimal> {
     let is_given = terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
     is_given.then(|| price.decimal(scale))
 }
 
-/// The engine's answer about one order. Without [`Placed`], what needs a scale is left out.
+/// The answer about one order. Without [`Placed`], fields that need a scale are omitted.
 pub(crate) fn order_answer(answer: &Answer, placed: Option<&Placed>) -> OrderAnswer {
-    let mut told = OrderAnswer {
+    let mut answered = OrderAnswer {
         order_id: None,
         client_order_id: None,
         account: None,
@@ -113,24 +113,24 @@ pub(crate) fn order_answer(answer: &Answer, placed: Option<&Placed>) -> OrderAns
     };
     let Outcome::Order { order, status, price, filled, remaining, repeated } = answer.outcome
     else {
-        return told;
+        return answered;
     };
-    told.order_id = Some(order);
-    told.status = Some(status);
-    told.repeated = Some(repeated);
+    answered.order_id = Some(order);
+    answered.status = Some(status);
+    answered.repeated = Some(repeated);
     if let Some(Placed { terms, listing: on, .. }) = placed {
-        told.client_order_id = named(terms.client_order_id);
-        told.account = Some(terms.account);
-        told.instrument = Some(on.symbol);
-        told.side = Some(terms.side);
-        told.price = limit(terms, price, on.price_scale);
-        told.filled = Some(filled.decimal(on.quantity_scale));
-        told.remaining = Some(remaining.decimal(on.quantity_scale));
+        answered.client_order_id = named(terms.client_order_id);
+        answered.account = Some(terms.account);
+        answered.instrument = Some(on.symbol);
+        answered.side = Some(terms.side);
+        answered.price = limit(terms, price, on.price_scale);
+        answered.filled = Some(filled.decimal(on.quantity_scale));
+        answered.remaining = Some(remaining.decimal(on.quantity_scale));
     }
-    told
+    answered
 }
 
-/// Of what currency the reserve of an order is.
+/// The scale of an order's reserve.
 fn reserve_scale(side: Side, on: &Listing) -> Scale {
     match side {
         Side::Buy => on.quote.scale,
@@ -138,7 +138,7 @@ fn reserve_scale(side: Side, on: &Listing) -> Scale {
     }
 }
 
-/// An order as its owner sees it.
+/// An order for its owner.
 pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
     let terms = &order.terms;
     OrderInfo {
@@ -173,15 +173,15 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
     }
 }
 
-/// What an order came to that entered with this answer.
+/// The result of an order that entered with this answer.
 pub(crate) fn entered_result(filled: Quantity, execution: &Execution, on: &Listing) -> OrderResult {
-    // A quote currency has at least as many places as price and quantity together.
+    // A quote currency has at least as many decimal places as price and quantity together.
     let shift = on.quote.scale.places() - on.price_scale.places() - on.quantity_scale.places();
     let notional = Amount(execution.product.saturating_mul(10_i128.pow(shift.into())));
     result(filled, Some(notional), Some(execution.fee), execution.done, on)
 }
 
-/// What an order came to.
+/// The result of an order.
 pub(crate) fn order_result(order: &OrderView, on: &Listing) -> OrderResult {
     result(order.filled, order.filled_notional, order.fee, order.done, on)
 }
@@ -203,8 +203,8 @@ fn result(
     }
 }
 
-/// Notional over quantity at the price scale, rounded half away from zero; nothing where nothing
-/// has traded.
+/// The average price: notional over quantity at the price scale, rounded half away from zero;
+/// `None` without fills.
 fn average(notional: Amount, filled: Quantity, on: &Listing) -> Option<Price> {
     let places = |scale: Scale| i32::from(scale.places());
     let shift = places(on.price_scale) + places(on.quantity_scale) - places(on.quote.scale);
@@ -220,7 +220,7 @@ fn average(notional: Amount, filled: Quantity, on: &Listing) -> Option<Price> {
     i64::try_from((above + half) / below).ok().map(Price)
 }
 
-/// A fill as its owner sees it.
+/// A fill for its owner.
 pub(crate) fn fill_info(fill: &Fill, on: &Listing) -> FillInfo {
     FillInfo {
         trade_id: fill.trade,
@@ -239,16 +239,15 @@ pub(crate) fn fill_info(fill: &Fill, on: &Listing) -> FillInfo {
     }
 }
 
-/// What an event is to the orders of an account, appended to `events`: a trade of an account with
-/// itself is two.
+/// Appends the order events of an account; a trade of an account with itself has two.
 pub(crate) fn order_event(
     events: &mut Vec<OrderEvent>,
     account: AccountId,
     event: &Event,
-    names: &Names,
+    names: &NameTable,
 ) {
     let listing = |instrument| names.instrument(instrument);
-    let Some(told) = (match event {
+    let Some(order_event) = (match event {
         Event::Accepted(it) => listing(it.terms.instrument).map(|on| {
             let terms = &it.terms;
             OrderEvent::Accepted {
@@ -322,7 +321,7 @@ pub(crate) fn order_event(
     }) else {
         return;
     };
-    events.push(told);
+    events.push(order_event);
 }
 
 fn traded(trade: &Trade, role: Role, on: &Listing) -> OrderEvent {

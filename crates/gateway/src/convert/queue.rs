@@ -6,7 +6,7 @@ use rialto_api::{
     Base64, DeadLetterChoice, GroupDelivery, GroupInfo, GroupOrder, GroupRates, GroupRequest,
     GroupSharing, GroupStart, HeaderTexts, LeaseRequest, MessageHeaders, MessageInfo,
     MessageRequest, OvertakenChoice, PublishRequest, TopicInfo, TopicKind, TopicRates,
-    TopicRequest, TransactionRequest, Whole,
+    TopicRequest, TransactionRequest, U64Text as Whole,
 };
 use rialto_broker::{
     CommitTransaction, ConsumerId, LeaseTokens, LeasedMessage, NewMessage, NewMessages,

@@ -54,7 +54,7 @@ pub(crate) fn instrument_spec(
     })
 }
 
-/// The rules `before` with the changes asked for.
+/// The rules `before` with the requested changes.
 pub(crate) fn rules_over(
     request: &RulesRequest<'_>,
     before: TradingRules,
@@ -92,7 +92,7 @@ pub(crate) fn rules_over(
     })
 }
 
-/// What an account has of a currency.
+/// A balance of an account.
 pub(crate) fn balance_info(balance: &BalanceView, currency: &Currency) -> BalanceInfo {
     BalanceInfo {
         currency: currency.code,

@@ -1,4 +1,4 @@
-//! Allowances of remote addresses whose requests carry no valid signature.
+//! Allowances of addresses for requests without a valid signature.
 
 use super::{Bucket, Rate, source_of};
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// One allowance for each address, up to a number of addresses; those beyond share one.
+/// One allowance for each address, up to a number of addresses; all further ones share one.
 pub(crate) struct Addresses {
     rate: Rate,
     max: usize,
@@ -19,7 +19,7 @@ impl Addresses {
         Addresses { rate, max, buckets: Mutex::default(), shared: Bucket::default() }
     }
 
-    /// Takes from the address's allowance, if something is left of it.
+    /// Takes one request from the address's allowance, if there is any left.
     pub(crate) fn take(&self, address: IpAddr, now: Duration) -> bool {
         let address = source_of(address);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);

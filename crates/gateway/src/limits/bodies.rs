@@ -1,4 +1,4 @@
-//! Memory for the bodies of requests under way.
+//! Memory for the bodies of requests.
 
 use super::source_of;
 use std::collections::HashMap;
@@ -6,41 +6,41 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The longest body for which memory is reserved.
+/// The longest body that may use the reserved memory.
 const SMALL_BYTES_MAX: usize = 64 << 10;
 
-/// How much memory bodies may hold.
+/// The limits of memory for bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BodyLimits {
     /// All bodies.
     pub(crate) total_bytes: usize,
-    /// What of it is only for bodies of up to 64 KiB whose senders are proved.
+    /// The part that is reserved for bodies of up to 64 KiB of authenticated requests.
     pub(crate) reserve_bytes: usize,
-    /// Those of one key.
+    /// Bodies of one key.
     pub(crate) key_bytes: usize,
-    /// Those of one remote address whose senders are not proved yet.
+    /// Bodies of unauthenticated requests of one address.
     pub(crate) address_bytes: usize,
 }
 
-/// Why a body is not taken.
+/// The reason why a body gets no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoom {
-    /// Its owner holds as much as one may.
+    /// Its owner's limit is reached.
     OfOwner,
-    /// All hold as much as they may.
+    /// The limit of all bodies is reached.
     OfAll,
 }
 
-/// What the bodies of one key hold; clones share it.
+/// The memory of one key's bodies; clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Share(Arc<AtomicUsize>);
 
-/// Whose a body is.
+/// The owner of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner<'a> {
-    /// That of a key which has been proved.
+    /// An authenticated key.
     Key(&'a Share),
-    /// That of an address, because nobody is proved.
+    /// An address, because the request is not authenticated.
     Address(IpAddr),
 }
 
@@ -48,12 +48,12 @@ pub(crate) enum Owner<'a> {
 pub(crate) struct Bodies {
     limits: BodyLimits,
     all: AtomicUsize,
-    /// What of it is held by senders who are not proved.
+    /// The part used by unauthenticated requests.
     unproved: AtomicUsize,
     addresses: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// The memory of one body, which is given back when this is dropped.
+/// The memory of one body, released when this is dropped.
 pub(crate) struct Held {
     bodies: Arc<Bodies>,
     payer: Payer,
@@ -71,7 +71,7 @@ impl Bodies {
         Bodies { limits, all, unproved, addresses }
     }
 
-    /// What all bodies hold at this moment.
+    /// The memory of all bodies now.
     pub(crate) fn held_bytes(&self) -> usize {
         self.all.load(Ordering::Relaxed)
     }
@@ -87,7 +87,7 @@ impl Bodies {
         Ok(held)
     }
 
-    /// How much all may hold once a body that is this long has its memory.
+    /// The limit of all memory for a body of this length.
     fn limit_for(&self, payer: &Payer, bytes: usize) -> usize {
         let BodyLimits { total_bytes, reserve_bytes, .. } = self.limits;
         match payer {
@@ -108,7 +108,7 @@ impl Bodies {
                 if bytes > self.limits.address_bytes.saturating_sub(held) {
                     return Err(NoRoom::OfOwner);
                 }
-                // Strangers together leave half of what is not reserved to whoever is proved.
+                // Unauthenticated requests together may use half of the unreserved memory.
                 if !add(&self.unproved, bytes, self.limit_for(payer, bytes) / 2) {
                     return Err(NoRoom::OfAll);
                 }
@@ -135,14 +135,14 @@ impl Bodies {
     }
 }
 
-/// Adds unless the sum would pass the limit.
+/// Adds unless the sum would exceed the limit.
 fn add(sum: &AtomicUsize, bytes: usize, limit: usize) -> bool {
     let add = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= limit);
     sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
 }
 
 impl Held {
-    /// Takes more memory for a body that turns out to be longer.
+    /// Takes more memory for a growing body.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), NoRoom> {
         let more = bytes.saturating_sub(self.bytes);
         if more == 0 {
@@ -157,7 +157,7 @@ impl Held {
         Ok(())
     }
 
-    /// Has the key pay whose owner has been proved.
+    /// Charges the body to the authenticated key.
     pub(crate) fn pay_from(&mut self, share: &Share) -> Result<(), NoRoom> {
         let payer = Payer::Key(share.clone());
         self.bodies.take_from_payer(&payer, self.bytes)?;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_proved_later_pays_from_then_on() {
+    fn a_body_is_charged_to_its_key_after_authentication() {
         let bodies = bodies();
         let mut held = bodies.take(address(1), 128 * KIB).unwrap();
         let key = Share::default();

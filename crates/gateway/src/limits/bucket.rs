@@ -1,4 +1,4 @@
-//! A token bucket in one number.
+//! A token bucket in one atomic number.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// How often something may happen.
+/// A rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     interval_ns: u64,
@@ -14,16 +14,15 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// `per_second` times a second on average, `burst` times at once after a pause; each is at
-    /// least one.
+    /// `per_second` on average, `burst` at once after a pause; each at least one.
     pub(crate) fn new(per_second: u32, burst: u32) -> Rate {
-        // Threads that take at once come with times in any order: an allowance of no length would
-        // refuse whoever comes with the earlier one.
+        // Concurrent threads may pass times out of order: a burst of zero length would refuse the
+        // one with the earlier time.
         let interval_ns = (SECOND_NS / u64::from(per_second.max(1))).max(1);
         Rate { interval_ns, burst_ns: interval_ns * u64::from(burst.max(1)) }
     }
 
-    /// So many in this time on average, and as many at once after a pause.
+    /// This many in this time on average, and as many at once after a pause.
     pub(crate) fn over(time: Duration, many: u64) -> Rate {
         let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let interval_ns = (time_ns / many.max(1)).max(1);
@@ -31,20 +30,20 @@ impl Rate {
     }
 }
 
-/// A bucket of tokens, full at first. It holds the time at which it will be full again, so there is
-/// nothing to refill. Clones share one allowance.
+/// A token bucket, initially full. It stores the time at which it is full again, so that it needs
+/// no refill. Clones share one allowance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bucket {
     full_at_ns: Arc<AtomicU64>,
 }
 
 impl Bucket {
-    /// Takes a token, if there is one. `now` is the time since some fixed moment.
+    /// Takes a token, if there is one. `now` is the time since a fixed moment.
     pub(crate) fn take(&self, rate: Rate, now: Duration) -> bool {
         self.take_many(rate, 1, now)
     }
 
-    /// Takes so many tokens, if all of them are there.
+    /// Takes this many tokens, if all are available.
     pub(crate) fn take_many(&self, rate: Rate, tokens: u64, now: Duration) -> bool {
         let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
         let taken = self.full_at_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
@@ -54,14 +53,14 @@ impl Bucket {
         taken.is_ok()
     }
 
-    /// How many tokens are there.
+    /// The number of tokens.
     pub(crate) fn left(&self, rate: Rate, now: Duration) -> u64 {
         let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
         let used_ns = self.full_at_ns.load(Ordering::Relaxed).saturating_sub(now_ns);
         rate.burst_ns.saturating_sub(used_ns) / rate.interval_ns
     }
 
-    /// Whether all tokens are there, so that the bucket can be forgotten.
+    /// Whether the bucket is full, so that it can be forgotten.
     pub(crate) fn is_full(&self, now: Duration) -> bool {
         u128::from(self.full_at_ns.load(Ordering::Relaxed)) <= now.as_nanos()
     }
@@ -72,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_with_an_earlier_time_has_the_burst_as_well() {
+    fn an_earlier_time_has_the_burst_too() {
         let (bucket, rate) = (Bucket::default(), Rate::new(u32::MAX, u32::MAX));
         let taken = [2, 1].map(|us| bucket.take(rate, Duration::from_micros(us)));
         assert_eq!(taken, [true, true]);

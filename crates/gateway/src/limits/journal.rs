@@ -1,4 +1,4 @@
-//! How much each key has the journal grow.
+//! The journal quotas of keys.
 
 use super::{Bucket, Rate};
 use rialto_model::{COMMAND_BYTES_MAX, Command, Timestamp, encode_command};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// What each key has used of the journal, and its quota. A key is there from its first command on, so
-/// that there are at most as many as the store of keys holds.
+/// The journal bytes of each key, and the quota. A key is added with its first command, so that the
+/// table is bounded by the number of keys.
 pub(crate) struct JournalQuota {
-    /// Nothing where there is no quota.
+    /// `None` without a quota.
     rate: Option<Rate>,
     began: Instant,
     keys: RwLock<HashMap<Box<str>, Arc<KeyUse>>>,
@@ -26,16 +26,15 @@ struct KeyUse {
 }
 
 impl JournalQuota {
-    /// So many bytes a day for each key; 0 is no quota. A key may use all of it at once, and has it
-    /// back evenly over a day.
+    /// This many bytes per day for each key; 0 for no quota. A key may use all of it at once, and
+    /// regains it evenly over a day.
     pub(crate) fn new(bytes_per_day: u64) -> JournalQuota {
         let rate = (bytes_per_day > 0).then(|| Rate::over(DAY, bytes_per_day));
         let (keys, refused) = (RwLock::default(), AtomicU64::new(0));
         JournalQuota { rate, began: Instant::now(), keys, refused }
     }
 
-    /// Counts a command of a key, unless it enters or changes an order and the key has used its quota
-    /// up.
+    /// Counts a command of a key; refuses orders and amendments beyond the quota.
     pub(crate) fn admits(&self, key: &str, command: &Command) -> bool {
         self.admits_at(key, command, self.began.elapsed())
     }
@@ -54,18 +53,18 @@ impl JournalQuota {
         true
     }
 
-    /// Commands that were refused.
+    /// The number of refused commands.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// What all keys have used since the start.
+    /// The bytes of all keys since the start.
     pub(crate) fn bytes(&self) -> u64 {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         keys.values().map(|key| key.bytes.load(Ordering::Relaxed)).sum()
     }
 
-    /// The keys that have used the most, at most so many, with what they have used.
+    /// The keys with the most bytes, at most `max`.
     pub(crate) fn heaviest(&self, max: usize) -> Vec<(Box<str>, u64)> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         let mut used: Vec<_> =
@@ -85,8 +84,7 @@ impl JournalQuota {
     }
 }
 
-/// The length of the record that the journal keeps of a command. The padding of groups is shared by
-/// all whose commands are in them, and counted for none.
+/// The length of a command's record in the journal. The padding of groups counts for no key.
 fn journal_bytes(command: &Command) -> u64 {
     encode_command(Timestamp(0), command, &mut [0; COMMAND_BYTES_MAX]) as u64
 }

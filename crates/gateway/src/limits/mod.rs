@@ -1,4 +1,4 @@
-//! Allowances: how often a caller may ask, and how much memory what it asks may hold.
+//! Limits: rates of requests, memory of bodies, growth of the journal.
 
 mod addresses;
 mod bodies;

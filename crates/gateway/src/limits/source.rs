@@ -1,9 +1,9 @@
-//! What counts as one remote address.
+//! The address that limits count.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// What counts as one remote address: of IPv6 the first 64 bits, because whoever has one address there
-/// has all that begin so.
+/// The address that limits count: the first 64 bits of an IPv6 address, because a client usually
+/// has all addresses of such a network.
 pub(crate) fn source_of(address: IpAddr) -> IpAddr {
     const NETWORK: u128 = !0 << 64;
     match address.to_canonical() {

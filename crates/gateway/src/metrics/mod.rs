@@ -1,4 +1,4 @@
-//! What the venue counts, in the text format of Prometheus. `docs/metrics.md` lists it all.
+//! Metrics in the text format of Prometheus. `docs/metrics.md` lists all.
 
 mod queue;
 
@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
 const NANOSECONDS: f64 = 1e9;
-/// Keys of which the journal's bytes are told apart.
+/// The most keys with their own metric of journal bytes.
 const KEYS_SHOWN_MAX: usize = 20;
 
-/// Upper bounds of the buckets of times, in microseconds.
+/// The upper bounds of the buckets of durations, in microseconds.
 const TIMES_US: [u64; 16] = [
     10, 25, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 102_400, 409_600,
     1_638_400,
@@ -36,10 +36,10 @@ pub(crate) async fn export(gate: &Gate, request: Request) -> Result<Response, Ap
     Ok(response)
 }
 
-/// A page of metrics in the making.
+/// A page of metrics that is being written.
 struct Page(String);
 
-/// What kind of metric it is.
+/// The type of a metric.
 #[derive(Clone, Copy)]
 enum Kind {
     Counter,
@@ -79,8 +79,8 @@ impl Metric<'_> {
         let _ = writeln!(self.page.0, "{} {value}", self.name);
     }
 
-    /// A value with labels. What stands in labels here are words of this program and names of topics
-    /// and groups: nothing in them needs escaping.
+    /// Writes a value with labels. Label values are words of this program and names of topics and
+    /// groups, which need no escaping.
     fn with(&mut self, labels: &[(&str, &dyn Display)], value: impl Display) {
         let _ = write!(self.page.0, "{}{{", self.name);
         for (at, (label, text)) in labels.iter().enumerate() {
@@ -90,8 +90,7 @@ impl Metric<'_> {
         let _ = writeln!(self.page.0, "}} {value}");
     }
 
-    /// Buckets, sum and count of what has this label. `counts` are those of the buckets, the last
-    /// of what is above all bounds.
+    /// Writes buckets, sum and count with this label. `counts` has one more entry than the bounds.
     fn buckets_of(
         &mut self,
         (label, text): (&str, &str),
@@ -112,7 +111,7 @@ impl Metric<'_> {
         let _ = writeln!(out, "{name}_count{{{label}=\"{text}\"}} {all}");
     }
 
-    /// Buckets, sum and count. `count_through` counts what is at most a bound.
+    /// Writes buckets, sum and count. `count_through` counts values up to a bound.
     fn buckets(
         &mut self,
         bounds: impl Iterator<Item = (u64, f64)>,
@@ -131,7 +130,7 @@ impl Metric<'_> {
     }
 }
 
-/// The ids of keys, the names of topics and groups, and what is counted of each, are for operators.
+/// Writes the page. Metrics by key, topic or group are for operators only.
 fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
     engine(&mut page, report);
@@ -155,7 +154,7 @@ fn engine(page: &mut Page, report: &Report) {
     page.metric("rialto_build_info", Kind::Gauge, "Version and durability level; always 1.")
         .with(&[("version", &env!("CARGO_PKG_VERSION")), ("durability", level)], 1);
     let is_up = report.status.takes_commands();
-    page.gauge("rialto_up", "Whether the engine takes commands.", is_up.into());
+    page.gauge("rialto_up", "Whether the engine accepts commands.", is_up.into());
     page.counter("rialto_commands_total", "Commands journaled.", stats.commands);
     page.counter("rialto_groups_total", "Groups written to the journal.", stats.groups);
     page.counter(
@@ -229,7 +228,7 @@ fn storage(page: &mut Page, storage: &Storage) {
     page.counter("rialto_storage_entries_refused_total", help, storage.entries_refused());
 }
 
-/// Operators see the keys with the most apart.
+/// Operators see the keys with the most bytes.
 fn journal_by_key(page: &mut Page, journal: &JournalQuota, is_operator: bool) {
     let help = "Bytes of the journal that commands of a key took, without padding.";
     let mut by_key = page.metric("rialto_key_journal_bytes_total", Kind::Counter, help);

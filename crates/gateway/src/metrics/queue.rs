@@ -3,9 +3,9 @@
 use super::{Kind, Page};
 use rialto_queue::{GroupStats, Queue, TopicStats};
 
-/// Most topics with metrics of their own: the first by name.
+/// The most topics with their own metrics: the first by name.
 const TOPICS_MAX: usize = 100;
-/// Most groups of a topic with metrics of their own.
+/// The most groups of a topic with their own metrics.
 const GROUPS_MAX: usize = 20;
 
 /// A metric of a topic: name, kind, help, value.
@@ -92,7 +92,7 @@ pub(super) fn write(page: &mut Page, queue: &Queue, one_by_one: bool) {
         return;
     }
     let first = topics.iter().take(TOPICS_MAX);
-    // One that was deleted meanwhile is left out.
+    // A topic that was deleted meanwhile is omitted.
     let stats: Vec<_> = first.filter_map(|topic| queue.stats(topic.as_str()).ok()).collect();
     for (name, kind, help, value) in OF_TOPICS {
         let mut metric = page.metric(name, kind, help);

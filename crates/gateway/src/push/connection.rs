@@ -1,7 +1,7 @@
-//! One connection: pushes what arrives as far as the client has room, and takes what it says.
+//! One connection: pushes messages as the client has room, and handles its frames.
 
-use super::said::Said;
-use super::told;
+use super::frames;
+use super::settlement::Settlement;
 use crate::ApiError;
 use crate::auth::Caller;
 use crate::connections::Open;
@@ -20,16 +20,16 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// How many messages are pushed at a time.
+/// The most messages of one push.
 const PUSH_MAX: usize = 1_000;
 
-/// How many answers wait to be given before the client is listened to again.
+/// The most pending answers; beyond it, the client's frames are not read.
 const ANSWERS_MAX: usize = 1_000;
 
-/// Why a connection ends, as its close code says.
+/// The reason why a connection ends, with its close code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
-    /// The client closed it, or it broke off: there is nobody to tell.
+    /// The client closed the connection, or it was lost.
     Gone,
     GoingAway,
     TooBig,
@@ -37,7 +37,7 @@ enum Closing {
     KeyNotValid,
     TooSlow,
     TooOften,
-    /// The queue gives no more, as this code says.
+    /// The queue ended the subscription with this code.
     Ended(&'static str),
 }
 
@@ -57,13 +57,13 @@ impl Closing {
     }
 }
 
-/// An answer that is given when what it says is safe.
+/// An answer that is sent when its settlement is durable.
 struct Answer {
     op: SettleOp,
     lost: Vec<MessageId>,
 }
 
-/// Until so many answers may be given.
+/// The number of answers that become durable together.
 struct Confirming {
     answers: usize,
     done: Pin<Box<dyn Future<Output = Result<(), QueueError>> + Send>>,
@@ -72,14 +72,14 @@ struct Confirming {
 pub(super) struct Connection {
     gate: Arc<Gate>,
     caller: Caller,
-    /// Counted for its key as long as the stream lives.
+    /// Counts for its key while the stream lives.
     open: Arc<Open>,
     leases: LeaseTokens,
     socket: WebSocket,
     subscription: Subscription,
     form: MessageFormat,
     began: Instant,
-    /// When the client was heard of last.
+    /// The time of the client's last frame.
     heard: Instant,
     allowance: Bucket,
     answers: VecDeque<Answer>,
@@ -114,7 +114,8 @@ impl Connection {
         }
     }
 
-    /// Serves until it ends. What the client has in hand then is handed out to others.
+    /// Serves the connection until it ends. Its outstanding messages are then redelivered to
+    /// others.
     pub(super) async fn serve(mut self) {
         let closing = self.run().await;
         if closing == Closing::TooSlow {
@@ -123,14 +124,14 @@ impl Connection {
             tracing::info!(key, "a consumer that reads too slowly is cut off");
         }
         let Connection { gate, mut socket, subscription, .. } = self;
-        // Others need not wait until the client has read why.
+        // Dropped first, so that redelivery does not wait for the client to read the close frame.
         drop(subscription);
         let Some(frame) = closing.frame() else { return };
         let close = socket.send(Message::Close(Some(frame)));
         let patience = gate.config.stream.send_timeout;
         if let Ok(Ok(())) = tokio::time::timeout(patience, close).await {
-            // The client's own close frame ends the connection in order; a socket that is dropped
-            // with unread input would be reset, and the frame lost with it.
+            // The client's own close frame ends the connection in order. Dropping a socket with
+            // unread input would reset it and lose the frame.
             let silence = async { while let Some(Ok(_)) = socket.recv().await {} };
             let _ = tokio::time::timeout(Duration::from_secs(1), silence).await;
         }
@@ -160,11 +161,11 @@ impl Connection {
 
     async fn push(&mut self, fetched: Result<Fetched, QueueError>) -> Result<(), Closing> {
         let fetched = fetched.map_err(|error| Closing::Ended(bus_error(error).code()))?;
-        self.send(told::messages(&fetched, self.form, self.leases)).await
+        self.send(frames::messages(&fetched, self.form, self.leases)).await
     }
 
-    /// Sends a message. A client that does not read gets nothing more and, before long, is cut off;
-    /// nobody else waits for it.
+    /// Sends a message. A client that does not read is disconnected after a timeout; other clients
+    /// are not affected.
     async fn send(&mut self, message: Message) -> Result<(), Closing> {
         self.gate.streams.counts.messages.fetch_add(1, Ordering::Relaxed);
         let patience = self.gate.config.stream.send_timeout;
@@ -180,7 +181,7 @@ impl Connection {
         }
     }
 
-    /// Takes what the client said.
+    /// Handles a frame of the client.
     async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), Closing> {
         self.heard = Instant::now();
         self.open.message_has_come();
@@ -188,9 +189,9 @@ impl Connection {
         if !self.allowance.take(rate, self.began.elapsed()) {
             return Err(Closing::TooOften);
         }
-        let said = match message {
-            Some(Ok(Message::Text(text))) => Said::in_text(&text, self.leases),
-            Some(Ok(Message::Binary(bytes))) => Said::in_bytes(&bytes, self.leases),
+        let settlement = match message {
+            Some(Ok(Message::Text(text))) => Settlement::in_text(&text, self.leases),
+            Some(Ok(Message::Binary(bytes))) => Settlement::in_bytes(&bytes, self.leases),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
             Some(Ok(Message::Close(_))) | None => return Err(Closing::Gone),
             Some(Err(error)) => {
@@ -198,24 +199,24 @@ impl Connection {
                 return Err(if is_too_big { Closing::TooBig } else { Closing::Gone });
             }
         };
-        match said.and_then(|said| self.settle(&said)) {
+        match settlement.and_then(|settlement| self.settle(&settlement)) {
             Ok(()) => Ok(()),
-            Err(error) => self.send(told::refused(&error)).await,
+            Err(error) => self.send(frames::refused(&error)).await,
         }
     }
 
-    /// Has it be so; that it is, is said when it is safe.
-    fn settle(&mut self, said: &Said) -> Result<(), ApiError> {
+    /// Settles messages; the answer is sent when that is durable.
+    fn settle(&mut self, settlement: &Settlement) -> Result<(), ApiError> {
         let gate = Arc::clone(&self.gate);
         let _under_way = gate.intake.begin_message()?;
-        let lost = said.settle(self.subscription.settler());
+        let lost = settlement.settle(self.subscription.settler());
         let lost = lost.map_err(|error| ApiError::from(bus_error(error)))?;
-        self.answers.push_back(Answer { op: said.op, lost });
+        self.answers.push_back(Answer { op: settlement.op, lost });
         self.confirm_next();
         Ok(())
     }
 
-    /// Begins to make safe what was said, all of it at once.
+    /// Begins to make all pending settlements durable.
     fn confirm_next(&mut self) {
         if self.confirming.is_some() || self.answers.is_empty() {
             return;
@@ -231,7 +232,7 @@ impl Connection {
         let answers: Vec<_> = self.answers.drain(..safe.min(self.answers.len())).collect();
         self.confirm_next();
         for Answer { op, lost } in answers {
-            self.send(told::settled(op, &lost)).await?;
+            self.send(frames::settled(op, &lost)).await?;
         }
         Ok(())
     }
@@ -244,7 +245,7 @@ impl Connection {
         self.send(Message::Ping(bytes::Bytes::new())).await
     }
 
-    /// Ends the connection of a caller who may no longer go on.
+    /// Ends the connection if the caller's key is no longer valid.
     fn check_key(&self) -> Result<(), Closing> {
         match self.gate.gatekeeper.is_still_valid(&self.caller) {
             true => Ok(()),
@@ -254,11 +255,11 @@ impl Connection {
 }
 
 async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
-    // A gateway that was dropped instead of shut down is stopping as well.
+    // Dropping a gateway stops it too.
     drop(stopped.wait_for(|stopped| *stopped).await);
 }
 
-/// Waits until answers may be given, for ever if there are none.
+/// Waits until pending answers can be sent; for ever if there are none.
 async fn confirmed(confirming: &mut Option<Confirming>) -> Result<usize, QueueError> {
     match confirming {
         Some(Confirming { answers, done }) => done.as_mut().await.map(|()| *answers),

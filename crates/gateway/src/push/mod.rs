@@ -1,11 +1,11 @@
-//! Messages of a group pushed over a WebSocket.
+//! Pushes messages of a group over a WebSocket.
 //!
-//! A connection is a member of the group, with a subscription of the queue's: that bounds what the
-//! client has in hand, and gives it back when the connection ends.
+//! A connection is a member of the group with a subscription of the queue. The subscription limits
+//! its outstanding messages and returns them when the connection ends.
 
 mod connection;
-mod said;
-mod told;
+mod frames;
+mod settlement;
 
 use crate::ApiError;
 use crate::call::{Arrival, Call};
@@ -21,12 +21,12 @@ use rialto_broker::SubscribeMessages;
 use rialto_bus::Dispatch;
 use std::sync::Arc;
 
-/// How many messages a client has in hand unless it says otherwise.
+/// The default number of outstanding messages.
 const PREFETCH_USUAL: usize = 100;
 
 /// `GET /v1/queues/{topic}/groups/{group}/stream`
 pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
-    // It counts as nothing that is under way, so that nothing else turns it away at the stop.
+    // It is not counted as an operation, so that it must check for the stop itself.
     if gate.intake.process.operations().is_stopping() {
         return Err(ApiError::stopped());
     }
@@ -40,11 +40,11 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
     let upgrade = WebSocketUpgrade::from_request_parts(&mut call.head, &()).await;
     let upgrade = upgrade.map_err(|_| ApiError::websocket_required())?;
     let entered = gate.streams.enter(gate.config.stream.connections_max)?;
-    // The connection is counted for its key as long as the stream lives.
+    // The connection counts for its key while the stream lives.
     let Arrival { peer, connection, .. } = Arrival::of(&call.head.extensions).clone();
     connection.belongs_to(peer)?;
     connection.signed_by(call.caller.id())?;
-    // What a client says is what it would say in a request.
+    // A frame of the client is as long as a request's body may be.
     let bytes_max = gate.config.body_bytes_max;
     let (gate, caller) = (Arc::clone(gate), call.caller);
     connection.limit_messages(bytes_max);

@@ -1,4 +1,4 @@
-//! Many orders in one request, each on its own.
+//! Batches of orders. Each row is independent.
 
 use super::orders::{about_order, amendment, asked_of, placed_status};
 use super::{Handled, respond};
@@ -16,7 +16,7 @@ use rialto_model::{AccountId, Command};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Reads a row; the field at fault is named with the key before it.
+/// Reads a row; an invalid field is named with the key before it.
 fn read_row(text: &str) -> Result<BatchRow<'_>, ApiError> {
     let row: RawRow<'_> = json::read(text.as_bytes())?;
     fn inner<'a, T: Deserialize<'a> + JsonSchema>(key: &str, row: Raw<'a>) -> Result<T, ApiError> {
@@ -30,11 +30,11 @@ fn read_row(text: &str) -> Result<BatchRow<'_>, ApiError> {
     }
 }
 
-/// A row that has become a command.
+/// A row with its command.
 struct Prepared {
     command: Command,
     account: AccountId,
-    /// What is known of the order already; of one that is cancelled, nothing is.
+    /// The order, as far as it is known; `None` for a cancel.
     placed: Option<Placed>,
 }
 
@@ -62,13 +62,13 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     }
     let results = send(gate, &call, &prepared, level).await?;
 
-    let mut told = Vec::with_capacity(results.len());
+    let mut response = Vec::with_capacity(results.len());
     for (row, result) in prepared.iter().zip(&results) {
-        told.push(batch_result(gate, &call, row, result).await);
+        response.push(batch_result(gate, &call, row, result).await);
     }
     let seq = results.iter().flatten().map(|answer| answer.seq).max();
-    let capacity = 64 + 512 * told.len();
-    Ok(respond(StatusCode::OK, &BatchAnswer { results: told, seq }, capacity))
+    let capacity = 64 + 512 * response.len();
+    Ok(respond(StatusCode::OK, &BatchAnswer { results: response, seq }, capacity))
 }
 
 async fn prepare(
@@ -81,7 +81,7 @@ async fn prepare(
     match read_row(row)? {
         BatchRow::Place(row) => {
             if row.durability.is_some() {
-                let message = "The durability of a batch stands beside its rows.";
+                let message = "The durability of a batch is a field of the batch, not of a row.";
                 return Err(ApiError::invalid("durability", message));
             }
             let account = caller.account(row.account.or(account), Scope::Trade)?;
@@ -97,7 +97,7 @@ async fn prepare(
         }
         BatchRow::Amend(row) => {
             if row.durability.is_some() {
-                let message = "The durability of a batch stands beside its rows.";
+                let message = "The durability of a batch is a field of the batch, not of a row.";
                 return Err(ApiError::invalid("durability", message));
             }
             let account = caller.account(row.account.or(account), Scope::Trade)?;
@@ -109,7 +109,7 @@ async fn prepare(
     }
 }
 
-/// Sends the rows that are commands, in their order, and puts the answers where the rows stand.
+/// Submits the rows with commands in order, and puts the answers in the positions of the rows.
 async fn send(
     gate: &Gate,
     call: &Call,
@@ -121,7 +121,7 @@ async fn send(
         .flatten()
         .map(|row| Submission { token: 0, command: row.command, level })
         .collect();
-    // Of rows that all make no sense, nothing is left to send.
+    // If no row is valid, there is nothing to submit.
     let answers = match submissions.is_empty() {
         true => Vec::new(),
         false => gate.send(&call.cx(), SubmitBatch { submissions }).await?,

@@ -1,4 +1,4 @@
-//! Queues: what members of groups ask.
+//! Queues: requests of consumers.
 
 use super::queues::{bus, name, names, nothing};
 use super::{Handled, packed, respond};
@@ -22,12 +22,12 @@ use rialto_queue::MessageId;
 use rialto_queue::packed::pack_fetched;
 use std::time::Duration;
 
-/// How many messages a fetch that does not say hands out at most.
+/// The default number of messages of a fetch.
 const FETCH_USUAL: usize = 10;
 
 /// `POST /v1/queues/{topic}/groups/{group}/fetch`
 pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
-    // It counts as nothing that is under way, so that nothing else turns it away at the stop.
+    // It is not counted as an operation, so that it must check for the stop itself.
     if gate.intake.process.operations().is_stopping() {
         return Err(ApiError::stopped());
     }
@@ -49,8 +49,8 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
     let bytes = fetched.messages.iter().map(|message| 256 + message.payload().len());
     let bytes: usize = bytes.sum();
     let delivered = fetched.messages.iter().map(|message| delivered_info(message, leases));
-    let told = FetchedAnswer { messages: delivered.collect(), missed: fetched.missed.into() };
-    Ok(respond(StatusCode::OK, &told, 256 + bytes))
+    let response = FetchedAnswer { messages: delivered.collect(), missed: fetched.missed.into() };
+    Ok(respond(StatusCode::OK, &response, 256 + bytes))
 }
 
 /// `POST /v1/queues/{topic}/groups/{group}/ack`
@@ -114,8 +114,8 @@ pub(super) async fn leave(gate: &Gate, request: Request) -> Handled {
     Ok(nothing())
 }
 
-/// The consumer and the messages that it settles: in JSON or, if the leases are packed, with the
-/// consumer in the query.
+/// The consumer and the messages to settle: in JSON or, if the leases are packed, with the consumer
+/// in the query.
 fn settling(gate: &Gate, call: &Call) -> Result<(ConsumerId, Vec<LeasedMessage>), ApiError> {
     if let Some(leases) = packed::leases(call, bus(gate)?.leases())? {
         let query: PackedSettleQuery<'_> = call.query()?;
@@ -140,6 +140,6 @@ fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<LeasedMessag
 }
 
 fn settled(lost: &[MessageId]) -> Response {
-    let told = SettledAnswer { lost: lost.iter().map(ToString::to_string).collect() };
-    respond(StatusCode::OK, &told, 32 + 16 * lost.len())
+    let response = SettledAnswer { lost: lost.iter().map(ToString::to_string).collect() };
+    respond(StatusCode::OK, &response, 32 + 16 * lost.len())
 }

@@ -1,4 +1,4 @@
-//! Queues: dead letters, and dropping what a topic holds.
+//! Queues: dead letters, and purging topics.
 
 use super::queues::{bus, message_bytes, names, places, places_text};
 use super::{Handled, count, packed, respond};
@@ -26,8 +26,8 @@ pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     if packed::is_asked_for(&call) {
         return Ok(packed::respond_packed(pack_messages(&dead_letters, 0)));
     }
-    let told = DeadLettersAnswer { messages: dead_letters.iter().map(message_info).collect() };
-    Ok(respond(StatusCode::OK, &told, message_bytes(&dead_letters)))
+    let response = DeadLettersAnswer { messages: dead_letters.iter().map(message_info).collect() };
+    Ok(respond(StatusCode::OK, &response, message_bytes(&dead_letters)))
 }
 
 /// `POST /v1/queues/{topic}/redrive`
@@ -38,19 +38,19 @@ pub(super) async fn redrive(gate: &Gate, request: Request) -> Handled {
     let max = count("max", query.max, MESSAGES_MAX, MESSAGES_MAX)?;
     let from = match query.from.as_deref() {
         None | Some("oldest") => Vec::new(),
-        Some(told) => places(told).ok_or_else(|| {
-            let message = "The parameter from is oldest, or what an answer called next.";
+        Some(from) => places(from).ok_or_else(|| {
+            let message = "The parameter from is oldest, or the value of next in an answer.";
             ApiError::invalid("from", message)
         })?,
     };
     let redrive = RedriveDeadLetters { topic, from, max };
     let (redriven, next) = bus(gate)?.send(redrive, &call.queue_cx()).await?;
-    let told = RedriveAnswer {
+    let response = RedriveAnswer {
         sent: redriven.sent.into(),
         kept: redriven.kept.into(),
         next: places_text(&next),
     };
-    Ok(respond(StatusCode::OK, &told, 64))
+    Ok(respond(StatusCode::OK, &response, 64))
 }
 
 /// `DELETE /v1/queues/{topic}/messages`

@@ -1,4 +1,4 @@
-//! The interface, described by itself.
+//! The descriptions of the API.
 
 use super::Handled;
 use crate::call::Visit;

@@ -1,7 +1,7 @@
-//! Whether the venue lives, is ready, and how its parts are.
+//! Health, readiness and liveness.
 //!
-//! Nothing here is limited or signed, because whoever watches over a venue must not be turned away
-//! when it is busiest, and all is answered until the very end of a shutdown.
+//! These routes have no limits and no signatures: monitoring must work under load and until the end
+//! of a shutdown.
 
 use super::{Handled, respond};
 use crate::ApiError;
@@ -9,17 +9,17 @@ use crate::call::context;
 use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_api::{AliveAnswer, ComponentInfo, HealthAnswer, ReadyAnswer, StorageInfo, Whole};
+use rialto_api::{AliveAnswer, ComponentInfo, HealthAnswer, ReadyAnswer, StorageInfo, U64Text};
 use rialto_desk::{GetStatus, Grant, Health, Storage};
 use rialto_lifecycle::ComponentStatus;
 use rialto_model::Timestamp;
 use std::time::UNIX_EPOCH;
 
-/// `GET /v1/health`: every part of the process. 200 as long as somebody answers.
+/// `GET /v1/health`: the health of every part of the process. 200 as long as it answers.
 pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
     let venue = venue(gate, request).await?;
     let process = &gate.intake.process;
-    let told = HealthAnswer {
+    let response = HealthAnswer {
         alive: process.is_alive(),
         ready: reason_against(gate, &venue).is_none(),
         stopping: process.operations().is_stopping(),
@@ -28,18 +28,18 @@ pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
         storage: storage(gate.desk.storage()),
         components: process.status().iter().map(component).collect(),
     };
-    Ok(respond(StatusCode::OK, &told, 1_024))
+    Ok(respond(StatusCode::OK, &response, 1_024))
 }
 
-/// What is left of the disk, and what fills it.
+/// The free space of the disk, and its use.
 fn storage(storage: &Storage) -> StorageInfo {
     let reading = storage.reading();
-    let parts = reading.parts.iter().map(|(part, bytes)| ((*part).into(), Some(Whole(*bytes))));
-    let other = ("other".into(), reading.other_bytes().map(Whole));
+    let parts = reading.parts.iter().map(|(part, bytes)| ((*part).into(), Some(U64Text(*bytes))));
+    let other = ("other".into(), reading.other_bytes().map(U64Text));
     StorageInfo {
         level: storage.level().word().into(),
         free_bytes: reading.free_bytes.into(),
-        total_bytes: reading.total_bytes.map(Whole),
+        total_bytes: reading.total_bytes.map(U64Text),
         used_bytes: parts.chain([other]).collect(),
     }
 }
@@ -55,21 +55,21 @@ fn component(status: &ComponentStatus) -> ComponentInfo {
     }
 }
 
-/// `GET /v1/ready`: whether commands are taken and queries answered from the present.
+/// `GET /v1/ready`: whether commands are accepted and queries answered with current data.
 pub(super) async fn ready(gate: &Gate, request: Request) -> Handled {
     let venue = venue(gate, request).await?;
     let reason = reason_against(gate, &venue);
-    let told = ReadyAnswer {
+    let response = ReadyAnswer {
         ready: reason.is_none(),
         engine: engine_state(&venue).into(),
         released_seq: venue.released,
         feed_seq: venue.feed,
         reason,
     };
-    Ok(respond(status_if(told.ready), &told, 256))
+    Ok(respond(status_if(response.ready), &response, 256))
 }
 
-/// `GET /v1/live`: whether the process can still do its work, or only a new one helps.
+/// `GET /v1/live`: whether the process works, or needs a restart.
 pub(super) async fn alive(gate: &Gate, _: Request) -> Handled {
     let alive = gate.intake.process.is_alive();
     Ok(respond(status_if(alive), &AliveAnswer { alive }, 32))
@@ -79,8 +79,8 @@ fn status_if(is_well: bool) -> StatusCode {
     if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }
 
-/// Why the venue should get no requests, if so. Engine and feed are asked themselves, because
-/// supervision looks at them only now and then.
+/// The reason why the venue should get no requests, if there is one. Engine and feed are asked
+/// directly, because supervision checks them only at intervals.
 fn reason_against(gate: &Gate, venue: &rialto_desk::Status) -> Option<String> {
     let process = &gate.intake.process;
     if process.operations().is_stopping() {
@@ -97,7 +97,7 @@ fn reason_against(gate: &Gate, venue: &rialto_desk::Status) -> Option<String> {
     Some(format!("{} is {}", not_up.name, not_up.state))
 }
 
-/// How engine and feed are.
+/// The status of engine and feed.
 async fn venue(gate: &Gate, request: Request) -> Result<rialto_desk::Status, ApiError> {
     let (head, _) = request.into_parts();
     gate.query(&context(&head, Grant::nobody()), GetStatus).await

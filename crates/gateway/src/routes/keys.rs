@@ -1,4 +1,4 @@
-//! API keys: making, listing, rotating, revoking.
+//! API keys: creating, listing, rotating, revoking.
 
 use super::venue::operator;
 use super::{Handled, respond};
@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Nothing};
 use rialto_bus::Dispatch;
-use rialto_desk::{Fresh, ListAccounts};
+use rialto_desk::{Freshness, ListAccounts};
 use rialto_model::{AccountId, MemberId, Timestamp};
 use std::collections::BTreeSet;
 
@@ -30,15 +30,15 @@ pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::CREATED, &key_answer(&info, Some(&secret)), 512))
 }
 
-/// The accounts asked for, which must be the member's, or all that it has.
+/// The requested accounts, which must be the member's; by default all of the member.
 async fn accounts(
     gate: &Gate,
     call: &Call,
     member: MemberId,
     asked: Option<Vec<AccountId>>,
 ) -> Result<Vec<AccountId>, ApiError> {
-    // Member and accounts may have been made a moment ago.
-    let own = gate.ask(&call.cx(), ListAccounts { member }, Fresh::Released).await?.answer;
+    // Member and accounts may be new.
+    let own = gate.read(&call.cx(), ListAccounts { member }, Freshness::Released).await?.answer;
     let own = own.iter().map(|account| account.account);
     let Some(mut accounts) = asked else { return Ok(own.collect()) };
     accounts.sort_unstable();
@@ -58,8 +58,8 @@ pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     let Nothing {} = call.query()?;
     let keys = gate.keys.query(ListKeys, &call.cx()).await?;
-    let told = KeysAnswer { keys: keys.iter().map(|key| key_answer(key, None)).collect() };
-    Ok(respond(StatusCode::OK, &told, 64 + 512 * keys.len()))
+    let response = KeysAnswer { keys: keys.iter().map(|key| key_answer(key, None)).collect() };
+    Ok(respond(StatusCode::OK, &response, 64 + 512 * keys.len()))
 }
 
 /// `POST /v1/admin/keys/{id}/rotate`

@@ -1,4 +1,4 @@
-//! Market data: what everybody may see.
+//! Public market data.
 
 use super::{Handled, count, respond};
 use crate::call::Visit;
@@ -11,19 +11,21 @@ use rialto_api::{
     TickerAnswer, TradesAnswer, TradesQuery,
 };
 use rialto_desk::{
-    AsOf, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, Tape,
+    AsOf, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments,
+    MarketSummary,
 };
 
 /// `GET /v1/instruments`
 pub(super) async fn instruments(gate: &Gate, request: Request) -> Handled {
     let visit = Visit::admit(gate, request)?;
     let query: FreshQuery = visit.query()?;
-    let AsOf { at, names, answer } = gate.ask(&visit.cx(), ListInstruments, query.min_seq).await?;
+    let AsOf { at, names, answer } = gate.read(&visit.cx(), ListInstruments, query.min_seq).await?;
     let instruments = answer.iter().filter_map(|instrument| {
         names.instrument(instrument.id).map(|on| instrument_info(instrument, on))
     });
-    let told = InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };
-    Ok(respond(StatusCode::OK, &told, 4_096))
+    let response =
+        InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };
+    Ok(respond(StatusCode::OK, &response, 4_096))
 }
 
 /// `GET /v1/instruments/{symbol}`
@@ -32,10 +34,10 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let query: FreshQuery = visit.query()?;
     let on = gate.listing(&visit.cx(), &visit.name_after("/v1/instruments/")?).await?;
     let question = GetInstrument { instrument: on.id };
-    let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, query.min_seq).await?;
+    let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
     let instrument = instrument_info(&answer, &on);
-    let told = InstrumentAnswer { seq: at.seq, time: at.time, instrument };
-    Ok(respond(StatusCode::OK, &told, 1_024))
+    let response = InstrumentAnswer { seq: at.seq, time: at.time, instrument };
+    Ok(respond(StatusCode::OK, &response, 1_024))
 }
 
 /// `GET /v1/book/{symbol}`
@@ -47,17 +49,17 @@ pub(super) async fn book(gate: &Gate, request: Request) -> Handled {
     let (at, sides) = match query.level {
         BookLevel::Orders => {
             let question = GetOrderBook { instrument: on.id, orders: depth };
-            let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, query.min_seq).await?;
+            let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
             (at, BookOf::Orders(book_orders(&answer, &on)))
         }
         BookLevel::Prices => {
             let question = GetBook { instrument: on.id, levels: depth };
-            let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, query.min_seq).await?;
+            let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
             (at, BookOf::Levels(best(&answer, &on)))
         }
     };
-    let told = BookAnswer { seq: at.seq, time: at.time, instrument: on.symbol, sides };
-    Ok(respond(StatusCode::OK, &told, 256 + 96 * depth))
+    let response = BookAnswer { seq: at.seq, time: at.time, instrument: on.symbol, sides };
+    Ok(respond(StatusCode::OK, &response, 256 + 96 * depth))
 }
 
 /// `GET /v1/trades/{symbol}`
@@ -67,10 +69,10 @@ pub(super) async fn trades(gate: &Gate, request: Request) -> Handled {
     let limit = count("limit", query.limit, 100, gate.config.page_max)?;
     let on = gate.listing(&visit.cx(), &visit.name_after("/v1/trades/")?).await?;
     let question = GetTrades { instrument: on.id, limit };
-    let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, query.min_seq).await?;
+    let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
     let trades = answer.iter().map(|trade| trade_info(trade, &on)).collect();
-    let told = TradesAnswer { seq: at.seq, time: at.time, instrument: on.symbol, trades };
-    Ok(respond(StatusCode::OK, &told, 128 + 160 * answer.len()))
+    let response = TradesAnswer { seq: at.seq, time: at.time, instrument: on.symbol, trades };
+    Ok(respond(StatusCode::OK, &response, 128 + 160 * answer.len()))
 }
 
 /// `GET /v1/ticker/{symbol}`
@@ -79,9 +81,9 @@ pub(super) async fn ticker(gate: &Gate, request: Request) -> Handled {
     let query: FreshQuery = visit.query()?;
     let on = gate.listing(&visit.cx(), &visit.name_after("/v1/ticker/")?).await?;
     let question = GetTicker { instrument: on.id };
-    let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, query.min_seq).await?;
-    let Tape { ticker, best } = answer;
-    let told = TickerAnswer {
+    let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
+    let MarketSummary { ticker, best } = answer;
+    let response = TickerAnswer {
         seq: at.seq,
         time: at.time,
         instrument: on.symbol,
@@ -89,5 +91,5 @@ pub(super) async fn ticker(gate: &Gate, request: Request) -> Handled {
         ask: best.ask.map(|level| level.price.decimal(on.price_scale)),
         ticker: ticker_info(&ticker, &on),
     };
-    Ok(respond(StatusCode::OK, &told, 512))
+    Ok(respond(StatusCode::OK, &response, 512))
 }

@@ -1,4 +1,4 @@
-//! Every route, with its handler.
+//! The routes with their handlers.
 
 mod batch;
 mod consumers;
@@ -34,11 +34,11 @@ use std::sync::Arc;
 pub(crate) use packed::leases_in as packed_leases;
 pub(crate) use queues::{bus as queue_bus, names as queue_names};
 
-/// What a handler comes to.
+/// The result of a handler.
 pub(crate) type Handled = Result<Response, ApiError>;
 
-/// A handler on its route: it is under way until it is done, or turned away; what it comes to is
-/// counted and logged, and an error has one form.
+/// Runs a handler on its route: counts it as an operation or refuses it, counts and logs the
+/// result, and formats errors.
 macro_rules! answer {
     ($gate:ident, $request:ident, $route:ident, $handler:path) => {{
         let notes = $gate.recorded.begin(Route::$route, &mut $request);
@@ -58,7 +58,7 @@ macro_rules! answer {
     }};
 }
 
-/// A handler as the router takes it.
+/// A handler in the router's form.
 macro_rules! on {
     ($route:ident, $handler:path) => {
         |State(gate): State<Arc<Gate>>, mut request: Request| async move {
@@ -68,8 +68,7 @@ macro_rules! on {
     };
 }
 
-/// Whether a request enters an order: nearly all do, so that they need not find their way through
-/// the router.
+/// Whether a request enters an order. Most requests do, so that they skip the router.
 pub(crate) fn is_order(request: &Request) -> bool {
     request.uri().path() == "/v1/orders" && request.method() == Method::POST
 }
@@ -79,7 +78,7 @@ pub(crate) async fn place(gate: &Gate, mut request: Request) -> Response {
     answer!(gate, request, Place, orders::place)
 }
 
-/// The threads that a request belongs on: orders, and what operators do, have threads of their own.
+/// The pool of a request: orders and operators have their own threads.
 pub(crate) fn pool_of(request: &Request) -> Pool {
     let (path, method) = (request.uri().path(), request.method());
     let is_entry = path.starts_with("/v1/orders") && method != Method::GET;
@@ -103,12 +102,12 @@ fn finish(routes: Router<Arc<Gate>>, gate: Arc<Gate>) -> Router {
     routes
         .fallback(on!(None, no_route))
         .method_not_allowed_fallback(on!(None, wrong_method))
-        // The gateway reads bodies itself, within its own limit.
+        // The gateway limits bodies itself.
         .layer(DefaultBodyLimit::disable())
         .with_state(gate)
 }
 
-/// A router with a handler on each of these endpoints.
+/// A router with these handlers.
 macro_rules! routes {
     ($($route:ident => $handler:path,)*) => {
         Router::new()$(.route(
@@ -118,13 +117,13 @@ macro_rules! routes {
     };
 }
 
-/// The method of an endpoint, as the router names it.
+/// The method of an endpoint in the router's form.
 fn filter(route: Route) -> MethodFilter {
     let method = Method::from_bytes(route.method().as_bytes()).expect("endpoints have methods");
     MethodFilter::try_from(method).expect("endpoints have usual methods")
 }
 
-/// What callers ask for.
+/// The routes of callers.
 fn caller_routes() -> Router<Arc<Gate>> {
     let routes = routes! {
         Place => orders::place,
@@ -169,14 +168,14 @@ fn caller_routes() -> Router<Arc<Gate>> {
         Openapi => description::openapi,
         Asyncapi => description::asyncapi,
     };
-    // A topic may have the name `transactions`: all that is asked of a topic itself is asked otherwise.
+    // A topic may be named `transactions`: GET and DELETE on this path are that topic's.
     let path = Route::QueueTransaction.path();
     routes
         .route(path, on(MethodFilter::GET, on!(QueueTopic, queues::get)))
         .route(path, on(MethodFilter::DELETE, on!(QueueDelete, queues::delete)))
 }
 
-/// What probes and operators ask for.
+/// The routes of probes and operators.
 fn operator_routes() -> Router<Arc<Gate>> {
     routes! {
         Health => health::health,
@@ -219,12 +218,12 @@ async fn wrong_method(gate: &Gate, request: Request) -> Handled {
     Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message))
 }
 
-/// Requests that lead nowhere count against their address, signed or not.
+/// Requests to unknown paths count against their address, signed or not.
 fn refuse_stray(gate: &Gate, request: &Request) -> Result<(), ApiError> {
     gate.gatekeeper.charge_address(Arrival::of(request.extensions()).peer)
 }
 
-/// An answer with a value as JSON; `capacity` is about how long that is.
+/// An answer with a value as JSON; `capacity` is its approximate length.
 fn respond(status: StatusCode, value: &impl Serialize, capacity: usize) -> Response {
     let mut response = Response::new(json::write(value, capacity).into());
     *response.status_mut() = status;
@@ -233,7 +232,7 @@ fn respond(status: StatusCode, value: &impl Serialize, capacity: usize) -> Respo
     response
 }
 
-/// How many rows a page has: what was asked for, from 1 to `max`.
+/// The number of rows of a page: the requested number, from 1 to `max`.
 fn count(
     name: &'static str,
     asked: Option<usize>,

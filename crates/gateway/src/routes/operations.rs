@@ -1,4 +1,4 @@
-//! Time, and what operators do while the venue runs.
+//! Time, and operations on a running venue.
 
 use super::{Handled, respond};
 use crate::call::{Call, Visit};
@@ -42,8 +42,8 @@ pub(super) async fn accept_clock(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     let Nothing {} = call.query()?;
     let accepted = gate.send(&call.cx(), AcceptClock).await?;
-    let told = ClockAnswer { step_ns: Signed(accepted.step_ns), time: accepted.time };
-    Ok(respond(StatusCode::OK, &told, 96))
+    let response = ClockAnswer { step_ns: Signed(accepted.step_ns), time: accepted.time };
+    Ok(respond(StatusCode::OK, &response, 96))
 }
 
 /// `POST /v1/admin/backup`
@@ -51,10 +51,10 @@ pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
     let call = super::venue::operator(gate, request).await?;
     let body: BackupRequest<'_> = call.json()?;
     let made = gate.send(&call.cx(), TakeBackup { name: body.name.into_owned() }).await?;
-    // Nobody should learn it when the backup is needed.
+    // An operator should learn this before the backup is needed.
     let parts =
         [("keys", true), ("flows", gate.payments.is_some()), ("queues", gate.queues.is_some())];
-    let told = BackupAnswer {
+    let response = BackupAnswer {
         directory: made.directory.to_string_lossy().into_owned(),
         seq: made.seq,
         left_out: parts
@@ -63,5 +63,5 @@ pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
             .map(|(it, _)| (*it).into())
             .collect(),
     };
-    Ok(respond(StatusCode::CREATED, &told, 256))
+    Ok(respond(StatusCode::CREATED, &response, 256))
 }

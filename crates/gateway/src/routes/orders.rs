@@ -1,4 +1,4 @@
-//! Entering, changing and cancelling orders.
+//! Entering, amending and cancelling orders.
 
 use super::{Handled, respond};
 use crate::call::Call;
@@ -16,15 +16,15 @@ use rialto_api::{
 };
 use rialto_bus::Context;
 use rialto_desk::{
-    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder, Scope,
-    SetDeadMan, Wanted,
+    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder,
+    RequiredState, Scope, SetDeadMan,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
     AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, RejectReason,
 };
 
-/// Room for an answer about one order.
+/// The capacity of an answer about one order.
 const ANSWER_BYTES: usize = 640;
 
 /// `POST /v1/orders`
@@ -45,11 +45,11 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
         }
     };
     let placed = Some(Placed { terms: order, listing, is_new: true });
-    let told = about_order(gate, &cx, account, placed, &answer).await;
-    Ok(respond(placed_status(&answer), &told, ANSWER_BYTES))
+    let response = about_order(gate, &cx, account, placed, &answer).await;
+    Ok(respond(placed_status(&answer), &response, ANSWER_BYTES))
 }
 
-/// What a refusal of an order may be about.
+/// The parts of an order that a reject may be about.
 pub(super) fn asked_of(order: &NewOrder) -> Asked {
     let NewOrder { account, side, price, .. } = *order;
     let quantity = match order.size {
@@ -59,7 +59,7 @@ pub(super) fn asked_of(order: &NewOrder) -> Asked {
     Asked { account, side, price: Some(price).filter(|price| *price != Price::ZERO), quantity }
 }
 
-/// 201 for an order that was entered, 200 for one that had been entered before.
+/// 201 for a new order, 200 for a repeated one.
 pub(super) fn placed_status(answer: &Answer) -> StatusCode {
     match answer.outcome {
         Outcome::Order { repeated: true, .. } => StatusCode::OK,
@@ -75,12 +75,12 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     let account = call.caller.account(query.account, Scope::Trade)?;
     let level = call.level(gate, None)?;
     let answer = gate.send_order(&call, CancelOrder { account, order, level }).await?;
-    let told = about_order(gate, &call.cx(), account, None, &answer).await;
-    Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
+    let response = about_order(gate, &call.cx(), account, None, &answer).await;
+    Ok(respond(StatusCode::OK, &response, ANSWER_BYTES))
 }
 
-/// The answer about an order. The engine's answer says all of a new order; what an older order
-/// traded before is asked of the read models.
+/// The answer about an order. The engine's answer is complete for a new order; earlier fills of an
+/// older order are read from the feed.
 pub(super) async fn about_order(
     gate: &Gate,
     cx: &Context<'_>,
@@ -98,29 +98,30 @@ pub(super) async fn about_order(
         let result = entered_result(filled, &answer.execution, &placed.listing);
         return OrderAnswer { result, ..order_answer(answer, Some(placed)) };
     }
-    let known = Wanted::Through(answer.seq);
-    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), known).await else {
+    let required = RequiredState::Through(answer.seq);
+    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), required).await
+    else {
         return order_answer(answer, placed.as_ref());
     };
     let placed = placed.unwrap_or(Placed { terms: view.terms, listing, is_new: false });
-    let mut told = order_answer(answer, Some(&placed));
+    let mut response = order_answer(answer, Some(&placed));
     match repeated {
-        // What had traded when it was answered first is not remembered.
-        true => told.now = Some(order_info(&view, &listing)),
-        false => told.result = order_result(&view, &listing),
+        // The result at the first answer is not kept.
+        true => response.now = Some(order_info(&view, &listing)),
+        false => response.result = order_result(&view, &listing),
     }
-    told
+    response
 }
 
-/// An order of an account as the read models know it.
+/// An order of an account in the feed.
 async fn identify(
     gate: &Gate,
     cx: &Context<'_>,
     account: AccountId,
     order: OrderRef,
-    known: Wanted,
+    required: RequiredState,
 ) -> Result<(OrderView, Listing), ApiError> {
-    let found = gate.query(cx, IdentifyOrder { account, order, known }).await?;
+    let found = gate.query(cx, IdentifyOrder { account, order, required }).await?;
     let AsOf { names, answer: view, .. } = found;
     let listing = names.instrument(view.terms.instrument).copied();
     let listing = listing.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
@@ -140,11 +141,11 @@ pub(super) async fn mass_cancel(gate: &Gate, request: Request) -> Handled {
     let which = MassCancel { account, instrument, side: query.side };
     let answer = gate.send_order(&call, CancelOrders { which, level }).await?;
     let (cancelled, pending) = cancelling(&answer);
-    let told = MassCancelAnswer { cancelled, pending, seq: answer.seq, time: answer.time };
-    Ok(respond(StatusCode::OK, &told, 128))
+    let response = MassCancelAnswer { cancelled, pending, seq: answer.seq, time: answer.time };
+    Ok(respond(StatusCode::OK, &response, 128))
 }
 
-/// Orders that a command cancelled, and whether it goes on.
+/// The number of cancelled orders, and whether the cancel continues.
 pub(super) fn cancelling(answer: &Answer) -> (Option<u32>, Option<bool>) {
     match answer.outcome {
         Outcome::Cancelling { cancelled, pending } => (Some(cancelled), Some(pending)),
@@ -159,7 +160,7 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     let order = order_ref(&call.name_after("/v1/orders/")?)?;
     let body: AmendRequest<'_> = call.json()?;
     if body.id.is_some() {
-        return Err(ApiError::invalid("id", "The order is named in the path already."));
+        return Err(ApiError::invalid("id", "The order's id is in the path already."));
     }
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
@@ -172,11 +173,11 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
             return Err(with_limits(gate, &call.cx(), &asked, &placed.listing, error).await);
         }
     };
-    let told = about_order(gate, &call.cx(), account, Some(placed), &answer).await;
-    Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
+    let response = about_order(gate, &call.cx(), account, Some(placed), &answer).await;
+    Ok(respond(StatusCode::OK, &response, ANSWER_BYTES))
 }
 
-/// The amendment at the scales of the order's instrument, which the read models know.
+/// The amendment, at the scales of the order's instrument.
 pub(super) async fn amendment(
     gate: &Gate,
     cx: &Context<'_>,
@@ -184,7 +185,7 @@ pub(super) async fn amendment(
     order: OrderRef,
     body: &AmendRequest<'_>,
 ) -> Result<(Amend, Placed), ApiError> {
-    let (view, listing) = identify(gate, cx, account, order, Wanted::Order).await?;
+    let (view, listing) = identify(gate, cx, account, order, RequiredState::Order).await?;
     let placed = Placed { terms: view.terms, listing, is_new: false };
     let on = &placed.listing;
     let price = body.price.as_ref().map(|text| decimal::price("price", text, on));
@@ -204,6 +205,6 @@ pub(super) async fn dead_man(gate: &Gate, request: Request) -> Handled {
     let request = SetDeadMan { account, timeout_ns, level };
     let answer = gate.send_order(&call, request).await?;
     let due = (timeout_ns != 0).then(|| answer.time.saturating_add(timeout_ns));
-    let told = DeadManAnswer { account, due, seq: answer.seq, time: answer.time };
-    Ok(respond(StatusCode::OK, &told, 128))
+    let response = DeadManAnswer { account, due, seq: answer.seq, time: answer.time };
+    Ok(respond(StatusCode::OK, &response, 128))
 }

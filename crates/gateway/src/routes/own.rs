@@ -1,4 +1,4 @@
-//! An account's own orders, fills and balances.
+//! Orders, fills and balances of an account.
 
 use super::{Handled, count, respond};
 use crate::call::Call;
@@ -18,7 +18,7 @@ use rialto_desk::{
 };
 use rialto_model::{Enumeration, InstrumentId, Outcome, RejectReason, Role, Transfer};
 
-/// The instrument that a list is narrowed to, if it is.
+/// The instrument of a list, if it is limited to one.
 async fn narrowed(
     gate: &Gate,
     call: &Call,
@@ -37,7 +37,7 @@ pub(super) async fn order(gate: &Gate, request: Request) -> Handled {
     let query: AccountQuery = call.query()?;
     let account = call.caller.account(query.account, Scope::Read)?;
     let AsOf { at, names, answer } =
-        gate.ask(&call.cx(), FindOrder { account, order }, query.min_seq).await?;
+        gate.read(&call.cx(), FindOrder { account, order }, query.min_seq).await?;
     let on = names.instrument(answer.terms.instrument);
     let on = on.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
     let order = order_info(&answer, on);
@@ -53,20 +53,20 @@ pub(super) async fn orders(gate: &Gate, request: Request) -> Handled {
     let instrument = narrowed(gate, &call, query.instrument.as_deref()).await?;
     let ended = query.status == Listed::Ended;
     let question = ListOrders { account, instrument, ended, after: query.after, limit };
-    let AsOf { at, names, answer: page } = gate.ask(&call.cx(), question, query.min_seq).await?;
+    let AsOf { at, names, answer: page } = gate.read(&call.cx(), question, query.min_seq).await?;
     let orders = page.rows.iter().filter_map(|order| {
         names.instrument(order.terms.instrument).map(|on| order_info(order, on))
     });
-    let told = OrdersAnswer {
+    let response = OrdersAnswer {
         seq: at.seq,
         time: at.time,
         orders: orders.collect(),
         next: page.next_after().map(|last| last.order),
     };
-    Ok(respond(StatusCode::OK, &told, 128 + 700 * page.rows.len()))
+    Ok(respond(StatusCode::OK, &response, 128 + 700 * page.rows.len()))
 }
 
-/// Reads what a page of fills named as its last.
+/// Parses the position of a page of fills.
 fn read_cursor(text: &str) -> Option<FillCursor> {
     let (trade, role) = text.split_once(':')?;
     Some(FillCursor { trade: trade.parse().ok()?, role: Role::from_name(role)? })
@@ -80,24 +80,27 @@ pub(super) async fn fills(gate: &Gate, request: Request) -> Handled {
     let before = match &query.after {
         None => None,
         Some(text) => Some(read_cursor(text).ok_or_else(|| {
-            ApiError::invalid("after", "The parameter after is what the last page gave as next.")
+            ApiError::invalid(
+                "after",
+                "The parameter after is the value of next in the page before.",
+            )
         })?),
     };
     let account = call.caller.account(query.account, Scope::Read)?;
     let instrument = narrowed(gate, &call, query.instrument.as_deref()).await?;
     let question = ListFills { account, instrument, before, limit };
-    let AsOf { at, names, answer: page } = gate.ask(&call.cx(), question, query.min_seq).await?;
+    let AsOf { at, names, answer: page } = gate.read(&call.cx(), question, query.min_seq).await?;
     let fills = page
         .rows
         .iter()
         .filter_map(|fill| names.instrument(fill.instrument).map(|on| fill_info(fill, on)));
-    let told = FillsAnswer {
+    let response = FillsAnswer {
         seq: at.seq,
         time: at.time,
         fills: fills.collect(),
         next: page.next_after().map(|last| format!("{}:{}", last.trade, last.role.name())),
     };
-    Ok(respond(StatusCode::OK, &told, 128 + 360 * page.rows.len()))
+    Ok(respond(StatusCode::OK, &response, 128 + 360 * page.rows.len()))
 }
 
 /// `GET /v1/balances`
@@ -106,7 +109,7 @@ pub(super) async fn balances(gate: &Gate, request: Request) -> Handled {
     let query: AccountQuery = call.query()?;
     let account = call.caller.account(query.account, Scope::Read)?;
     let question = GetBalances { account };
-    let AsOf { at, names, answer } = gate.ask(&call.cx(), question, query.min_seq).await?;
+    let AsOf { at, names, answer } = gate.read(&call.cx(), question, query.min_seq).await?;
     let balances = answer.iter().filter_map(|balance| {
         names.currency(balance.currency).map(|currency| balance_info(balance, currency))
     });
@@ -114,7 +117,7 @@ pub(super) async fn balances(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::OK, &BalancesAnswer { seq, time, account, balances }, 512))
 }
 
-/// Moves value and says whether that had been done before.
+/// Moves an amount; the answer says whether it was a repetition.
 pub(super) async fn transfer<R>(
     gate: &Gate,
     call: &Call,
@@ -132,7 +135,7 @@ where
     let transfer = Transfer { account: body.account, currency: currency.id, amount, reference };
     let answer = gate.send(&call.cx(), command(transfer, level)).await?;
     let repeated = answer.outcome == Outcome::Repeated;
-    let told = TransferAnswer {
+    let response = TransferAnswer {
         account: body.account,
         currency: currency.code,
         amount: amount.decimal(currency.scale),
@@ -142,5 +145,5 @@ where
         time: answer.time,
     };
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
-    Ok(respond(status, &told, 256))
+    Ok(respond(status, &response, 256))
 }

@@ -1,4 +1,4 @@
-//! Queues: messages and leases in the form in which topics keep them.
+//! Queues: messages and leases in the packed form of topics.
 
 use super::respond;
 use crate::ApiError;
@@ -20,7 +20,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The packed messages in the body of a request, if it says that it has some.
+/// The packed messages of a request, if its content type says so.
 pub(super) fn messages(call: &Call) -> Result<Option<Packed<Bytes>>, ApiError> {
     if !call.is_of(MESSAGES_MEDIA_TYPE.as_bytes()) {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(super) fn messages(call: &Call) -> Result<Option<Packed<Bytes>>, ApiError> {
     Ok(Some(packed))
 }
 
-/// The packed leases in the body of a request, if it says that it has some.
+/// The packed leases of a request, if its content type says so.
 pub(super) fn leases(
     call: &Call,
     tokens: LeaseTokens,
@@ -44,7 +44,7 @@ pub(super) fn leases(
 /// Packed leases.
 pub(crate) fn leases_in(bytes: &[u8], tokens: LeaseTokens) -> Result<Vec<LeasedMessage>, ApiError> {
     let packed = PackedLeases::read(bytes).map_err(malformed)?;
-    // Few bytes may speak of very many.
+    // A few bytes may stand for very many messages.
     if packed.len() > MESSAGES_MAX as u64 {
         let message = format!("There must be 1 to {MESSAGES_MAX} messages.");
         return Err(ApiError::invalid("messages", message));
@@ -74,7 +74,7 @@ pub(super) fn respond_packed(pieces: Vec<Piece>) -> Response {
     response
 }
 
-/// An answer that says where messages stand: the first and the last of each row of numbers.
+/// An answer with the positions of messages: the first and the last of each range of numbers.
 pub(super) fn respond_published(published: &Published) -> Response {
     let mut rows: Vec<(MessageId, u64)> = Vec::new();
     for id in &published.ids {
@@ -90,11 +90,11 @@ pub(super) fn respond_published(published: &Published) -> Response {
     let ranges: Vec<_> = ranges.collect();
     let capacity = 64 + 48 * ranges.len();
     let duplicates = published.duplicates;
-    let told = PublishedAnswer { ids: None, ranges: Some(ranges), duplicates };
-    respond(StatusCode::CREATED, &told, capacity)
+    let response = PublishedAnswer { ids: None, ranges: Some(ranges), duplicates };
+    respond(StatusCode::CREATED, &response, capacity)
 }
 
-/// Pieces of a batch on their way out. What lies in a topic is not copied here.
+/// Pieces of a batch that are being sent. Data of a topic is not copied here.
 struct PackedBody {
     pieces: VecDeque<Bytes>,
     left: u64,

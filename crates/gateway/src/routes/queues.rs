@@ -25,15 +25,15 @@ use rialto_queue::packed::pack_messages;
 use rialto_queue::{Level, Message, Name, Start, Timestamp};
 use std::time::Duration;
 
-/// The bus to the queue, if this venue has one.
+/// The queue's bus, if this venue has queues.
 pub(crate) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
     gate.queues.as_ref().ok_or_else(|| {
-        let message = "This venue keeps no queues; its operator may set enabled under [queue].";
+        let message = "This venue has no queues; its operator can set enabled in [queue].";
         ApiError::new(StatusCode::NOT_FOUND, "no_queues", message)
     })
 }
 
-/// The parts of the path behind `/v1/queues/`, by what they name.
+/// The names in the path after `/v1/queues/`.
 pub(crate) fn names<const N: usize>(
     call: &Call,
     fields: [&'static str; N],
@@ -46,7 +46,7 @@ fn names_in<const N: usize>(
     fields: [&'static str; N],
 ) -> Result<[Name; N], ApiError> {
     let path = head.uri.path().strip_prefix("/v1/queues/").unwrap_or_default();
-    // Between the names stands what is named: topic, "groups", group, "fetch".
+    // Names alternate with words: topic, "groups", group, "fetch".
     let mut parts = path.split('/').step_by(2);
     let mut names = Vec::with_capacity(N);
     for field in fields {
@@ -126,7 +126,7 @@ pub(super) async fn delete_group(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/messages`
 pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     let bus = bus(gate)?;
-    // Whoever may not publish there, or where there is no such topic, need not be read.
+    // The body is not read if the caller may not publish, or the topic does not exist.
     let may_publish = |caller: &Caller, head: &Parts| {
         let [topic] = names_in(head, ["topic"])?;
         may_produce(caller.queue_principal(), &topic)?;
@@ -162,17 +162,17 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     if is_packed {
         return Ok(packed::respond_published(&published));
     }
-    let told = PublishedAnswer {
+    let response = PublishedAnswer {
         ids: Some(published.ids.iter().map(ToString::to_string).collect()),
         ranges: None,
         duplicates: published.duplicates,
     };
-    Ok(respond(StatusCode::CREATED, &told, 64 + 16 * published.ids.len()))
+    Ok(respond(StatusCode::CREATED, &response, 64 + 16 * published.ids.len()))
 }
 
 /// `GET /v1/queues/{topic}/messages`
 pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
-    // It counts as nothing that is under way, so that nothing else turns it away at the stop.
+    // It is not counted as an operation, so that it must check for the stop itself.
     if gate.intake.process.operations().is_stopping() {
         return Err(ApiError::stopped());
     }
@@ -182,14 +182,14 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     let max = count("max", max, 100, MESSAGES_MAX)?;
     let from = match (from.as_deref(), from_time) {
         (Some(_), Some(_)) => {
-            let message = "A reading begins at a position or at a time, not at both.";
+            let message = "A read begins at a position or at a time, not at both.";
             return Err(ApiError::invalid("from_time", message));
         }
         (None, Some(time)) => ReadFrom::Start(Start::At(Timestamp(time.0))),
         (None | Some("oldest"), None) => ReadFrom::Start(Start::Oldest),
         (Some("next"), None) => ReadFrom::Start(Start::Next),
-        (Some(told), None) => ReadFrom::Positions(places(told).ok_or_else(|| {
-            let message = "The parameter from is oldest, next, or what an answer called next.";
+        (Some(from), None) => ReadFrom::Positions(places(from).ok_or_else(|| {
+            let message = "The parameter from is oldest, next, or the value of next in an answer.";
             ApiError::invalid("from", message)
         })?),
     };
@@ -207,26 +207,26 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
             .insert(HeaderName::from_static(HEADER_CONFLATED), page.conflated.into());
         return Ok(response);
     }
-    let told = MessagesAnswer {
+    let response = MessagesAnswer {
         messages: page.messages.iter().map(message_info).collect(),
         missed: page.missed.into(),
         conflated: page.conflated.into(),
         next,
     };
-    Ok(respond(StatusCode::OK, &told, message_bytes(&page.messages)))
+    Ok(respond(StatusCode::OK, &response, message_bytes(&page.messages)))
 }
 
-/// About how long messages are in JSON.
+/// The approximate length of messages in JSON.
 pub(super) fn message_bytes(messages: &[Message]) -> usize {
     256 + messages.iter().map(|message| 256 + message.payload().len()).sum::<usize>()
 }
 
-/// The next messages of all lanes, as an answer called them.
-pub(super) fn places(told: &str) -> Option<Vec<u64>> {
-    told.split(',').map(|place| place.parse().ok()).collect()
+/// Parses the positions of all lanes, from the value of `next` in an answer.
+pub(super) fn places(text: &str) -> Option<Vec<u64>> {
+    text.split(',').map(|place| place.parse().ok()).collect()
 }
 
-/// As an answer calls them.
+/// Formats positions for `next`.
 pub(super) fn places_text(places: &[u64]) -> String {
     places.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }

@@ -1,4 +1,4 @@
-//! What operators do: members, accounts, currencies, instruments, deposits.
+//! Requests of operators: members, accounts, currencies, instruments, deposits.
 
 use super::orders::cancelling;
 use super::{Handled, respond};
@@ -14,12 +14,12 @@ use rialto_api::{
     MemberRequest, Nothing, RulesRequest, StateRequest, TransferRequest,
 };
 use rialto_desk::{
-    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Fresh,
+    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
     GetInstrument, PayOut, Scope, SetInstrumentState, SetRules,
 };
 use rialto_model::{InstrumentState, Outcome, Timestamp};
 
-/// Reads a request that only operators may make.
+/// Reads a request that needs the admin scope.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
     let call = Call::read(gate, request).await?;
     let Nothing {} = call.query()?;
@@ -27,13 +27,13 @@ pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiE
     Ok(call)
 }
 
-/// The answer to a command that gave something a number; `name` says where that stands.
+/// The answer to a command that created an object; `name` returns the field of its number.
 fn created(answer: &Answer, name: impl Fn(&mut CreatedAnswer) -> &mut Option<u32>) -> Response {
-    let mut told = CreatedAnswer { seq: answer.seq, time: answer.time, ..Default::default() };
+    let mut response = CreatedAnswer { seq: answer.seq, time: answer.time, ..Default::default() };
     if let Outcome::Created { number } = answer.outcome {
-        *name(&mut told) = Some(number);
+        *name(&mut response) = Some(number);
     }
-    respond(StatusCode::CREATED, &told, 96)
+    respond(StatusCode::CREATED, &response, 96)
 }
 
 /// `POST /v1/admin/members`
@@ -44,7 +44,7 @@ pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let request = CreateMember { member: body.member, name, level };
     let answer = gate.send(&call.cx(), request).await?;
-    Ok(created(&answer, |told| &mut told.member))
+    Ok(created(&answer, |answer| &mut answer.member))
 }
 
 /// `POST /v1/admin/accounts`
@@ -56,7 +56,7 @@ pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
     let AccountRequest { account, member, .. } = body;
     let request = CreateAccount { account, member, name, level };
     let answer = gate.send(&call.cx(), request).await?;
-    Ok(created(&answer, |told| &mut told.account))
+    Ok(created(&answer, |answer| &mut answer.account))
 }
 
 /// `POST /v1/admin/currencies`
@@ -67,7 +67,7 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let request = CreateCurrency { code, scale: body.scale, level };
     let answer = gate.send(&call.cx(), request).await?;
-    Ok(created(&answer, |told| &mut told.currency))
+    Ok(created(&answer, |answer| &mut answer.currency))
 }
 
 /// `POST /v1/admin/instruments`
@@ -80,7 +80,7 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let spec = instrument_spec(&body, base, quote)?;
     let request = CreateInstrument { spec, level };
     let answer = gate.send(&call.cx(), request).await?;
-    Ok(created(&answer, |told| &mut told.instrument))
+    Ok(created(&answer, |answer| &mut answer.instrument))
 }
 
 /// `PATCH /v1/admin/instruments/{symbol}`
@@ -89,13 +89,13 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let body: RulesRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
     let on = gate.listing(&call.cx(), &call.name_after("/v1/admin/instruments/")?).await?;
-    // The engine takes all rules at once; what is left out stays as it was released last.
+    // The engine needs all rules at once; omitted ones keep their last released value.
     let question = GetInstrument { instrument: on.id };
-    let before = gate.ask(&call.cx(), question, Fresh::Released).await?.answer;
+    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer;
     let rules = rules_over(&body, before.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await?;
-    let told = InstrumentChangedAnswer {
+    let response = InstrumentChangedAnswer {
         instrument: on.symbol,
         state: None,
         cancelled: None,
@@ -103,7 +103,7 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
         seq: answer.seq,
         time: answer.time,
     };
-    Ok(respond(StatusCode::OK, &told, 96))
+    Ok(respond(StatusCode::OK, &response, 96))
 }
 
 /// `POST /v1/admin/halt`
@@ -129,7 +129,7 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
     let request = SetInstrumentState { instrument: on.id, state, level };
     let answer = gate.send(&call.cx(), request).await?;
     let (cancelled, pending) = cancelling(&answer);
-    let told = InstrumentChangedAnswer {
+    let response = InstrumentChangedAnswer {
         instrument: on.symbol,
         state: Some(state),
         cancelled,
@@ -137,11 +137,11 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
         seq: answer.seq,
         time: answer.time,
     };
-    Ok(respond(StatusCode::OK, &told, 128))
+    Ok(respond(StatusCode::OK, &response, 128))
 }
 
-/// Refuses the time of a deposit that nobody can mean. Zero stands for none, and the reference of a
-/// deposit from the future would be remembered for longer than any other.
+/// Refuses times of a deposit that are certainly wrong. Zero means none, and the reference of a
+/// deposit in the future would be kept for too long.
 fn deposited_at(time: Timestamp) -> Result<Timestamp, ApiError> {
     let latest = Timestamp(now_us().saturating_mul(1_000).saturating_add(Timestamp::DAY));
     if time != Timestamp::ZERO && time <= latest {

@@ -1,4 +1,4 @@
-//! Withdrawals: asked for by their owners, decided by the operator.
+//! Withdrawals: requests of members, decisions of operators.
 
 use super::{Handled, count, respond};
 use crate::call::Call;
@@ -70,12 +70,12 @@ async fn page(gate: &Gate, call: &Call, of_one_account: bool) -> Handled {
         false => account,
     };
     let listed = serve(gate, call, ListWithdrawals { account, ended, after, limit }).await?;
-    let told = WithdrawalsAnswer {
+    let response = WithdrawalsAnswer {
         withdrawals: (listed.withdrawals.iter().map(|withdrawal| info(gate, withdrawal)))
             .collect::<Result<_, _>>()?,
         next: listed.withdrawals.last().filter(|_| listed.more).map(|last| last.id().to_string()),
     };
-    Ok(respond(StatusCode::OK, &told, 64 + 384 * listed.withdrawals.len()))
+    Ok(respond(StatusCode::OK, &response, 64 + 384 * listed.withdrawals.len()))
 }
 
 /// `GET /v1/withdrawals/{id}`
@@ -113,20 +113,20 @@ pub(super) async fn reject(gate: &Gate, request: Request) -> Handled {
     decided(gate, &serve(gate, &call, RejectWithdrawal { id, reason }).await?)
 }
 
-/// The withdrawal that the path names.
+/// The id of the withdrawal in the path.
 fn named(call: &Call, before: &str, behind: &str) -> Result<WithdrawalId, ApiError> {
     let name = call.name_after(before)?;
     let name = name.strip_suffix(behind).unwrap_or(&name);
     name.parse().map_err(|_| ApiError::unknown(RejectReason::UnknownWithdrawal))
 }
 
-/// Asks the office for withdrawals.
+/// Sends a request to the bus of payments.
 async fn serve<R: BusRequest>(gate: &Gate, call: &Call, request: R) -> Result<R::Response, ApiError>
 where
     PaymentsBus: Serves<R>,
 {
     let Some(payments) = &gate.payments else {
-        let message = "This venue deals with no withdrawals.";
+        let message = "This venue has no withdrawals.";
         return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_route", message));
     };
     let cx = call.cx();
@@ -136,7 +136,7 @@ where
     Ok(answer?)
 }
 
-/// What came of a decision: it is done, or it will be.
+/// The answer to a decision, which is done or will be.
 fn decided(gate: &Gate, withdrawal: &Withdrawal) -> Handled {
     let is_done = withdrawal.state.is_ended();
     let status = if is_done { StatusCode::OK } else { StatusCode::ACCEPTED };

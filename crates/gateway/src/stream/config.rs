@@ -2,41 +2,40 @@
 
 use std::time::Duration;
 
-/// The limits of `GET /v1/stream`: what one connection, and all of them, may use.
+/// The limits of `GET /v1/stream`, for one connection and for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// Streams at a time; one more is told `too_many_streams` (503).
+    /// The most streams; further ones get `too_many_streams` (503).
     pub connections_max: usize,
-    /// Subscriptions of one connection; one more is `too_many_subscriptions`.
+    /// The most subscriptions of one connection; further ones get `too_many_subscriptions`.
     pub subscriptions_max: usize,
-    /// Subscriptions of one address on all its streams that nobody has authenticated on; one more is
+    /// The most subscriptions of one address on all its unauthenticated streams; further ones get
     /// `too_many_subscriptions`.
     pub address_subscriptions_max: usize,
-    /// The longest message from a client, in bytes; a longer one closes the connection (1009).
+    /// The longest message of a client, in bytes; a longer one closes the connection (1009).
     pub message_bytes_max: usize,
-    /// Messages per second from one client; above it the connection is closed (4029).
+    /// Messages per second of one client; beyond it, the connection is closed (4029).
     pub message_rate: u32,
-    /// Messages that a client may send at once after a pause.
+    /// The burst of one client: messages at once after a pause.
     pub message_burst: u32,
     /// The most levels of a subscription to the best levels of a book.
     pub depth_max: usize,
-    /// Messages that may wait for one client, books and tickers aside; when there are more, the
+    /// The most messages queued for one client, without books and tickers; beyond it, the
     /// connection is closed (4008).
     pub queue_messages: usize,
-    /// Bytes of those messages.
+    /// The most bytes of those messages.
     pub queue_bytes: usize,
-    /// Changed levels of one book that may wait, merged; when there are more, the whole book is
-    /// sent anew.
+    /// The most changed levels of a book that wait, merged; beyond it, a new snapshot of the book
+    /// is sent.
     pub queue_levels: usize,
-    /// How long one message may take to go out, and a resumed stream to make room for more of its
-    /// past; then the connection is closed (4008).
+    /// How long one message may take to be sent, and a resumed stream to make room for more of its
+    /// replay; then the connection is closed (4008).
     pub send_timeout: Duration,
-    /// How often a client is pinged and told how far its streams are complete.
+    /// The interval of pings and heartbeats. A heartbeat says how far the streams are complete.
     pub heartbeat: Duration,
-    /// How long a client may be silent, not even answering pings; then the connection is closed
-    /// (4000).
+    /// How long a client may be silent, without even a pong; then the connection is closed (4000).
     pub idle_timeout: Duration,
-    /// Private streams that are replayed from the event log at a time; further ones wait.
+    /// The most private streams that are replayed at a time; further ones wait.
     pub replays_max: usize,
 }
 

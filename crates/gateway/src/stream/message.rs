@@ -7,7 +7,9 @@ use crate::{ApiError, json};
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use rialto_api::{StreamChannel, StreamMessage, StreamOp, SubscriptionInfo};
-use rialto_desk::{Names, News, PrivateChannel, Subscription, What, fills_of, owners};
+use rialto_desk::{
+    Content, NameTable, PrivateChannel, Publication, Subscription, fills_of, owners,
+};
 use rialto_feed::{BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker};
 use rialto_model::{AccountId, Event, InstrumentId, Seq, Symbol, Timestamp};
 
@@ -16,30 +18,30 @@ fn text(message: &StreamMessage<'_>) -> Utf8Bytes {
     Utf8Bytes::try_from(bytes).expect("JSON is put together from texts")
 }
 
-/// What the live feed tells; `None` if it is nothing to this subscription.
-pub(crate) fn news(news: &News<'_>) -> Option<Utf8Bytes> {
-    let names = news.names;
-    match (news.what, news.subscription) {
-        (What::Book(it), _) => delta(it, names),
-        (What::Trade(it), _) => trade(it, names),
-        (What::Ticker(it), _) => ticker(it, names),
-        (What::Balance(it), _) => balance(it, names),
-        (What::Own { time, events }, Subscription::Own(channel, account)) => {
-            own(channel, account, news.seq, time, events, names)
+/// A publication of the live feed; `None` if it does not concern the subscription.
+pub(crate) fn publication(publication: &Publication<'_>) -> Option<Utf8Bytes> {
+    let names = publication.names;
+    match (publication.content, publication.subscription) {
+        (Content::Book(it), _) => delta(it, names),
+        (Content::Trade(it), _) => trade(it, names),
+        (Content::Ticker(it), _) => ticker(it, names),
+        (Content::Balance(it), _) => balance(it, names),
+        (Content::Own { time, events }, Subscription::Own(channel, account)) => {
+            own(channel, account, publication.seq, time, events, names)
         }
-        (What::Own { .. }, _) => None,
+        (Content::Own { .. }, _) => None,
     }
 }
 
-/// The whole book, or the best levels of it.
-pub(crate) fn book(depth: &Depth, at: Moment, names: &Names) -> Option<Utf8Bytes> {
+/// A whole book, or its best levels.
+pub(crate) fn book(depth: &Depth, at: Moment, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(depth.instrument)?;
     let (instrument, sides) = (on.symbol, best(depth, on));
     Some(text(&StreamMessage::Book { instrument, seq: at.seq, time: at.time, sides }))
 }
 
 /// Changed levels of a book.
-pub(crate) fn delta(delta: &BookDelta, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn delta(delta: &BookDelta, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(delta.instrument)?;
     Some(text(&StreamMessage::BookDelta {
         instrument: on.symbol,
@@ -53,22 +55,22 @@ pub(crate) fn delta(delta: &BookDelta, names: &Names) -> Option<Utf8Bytes> {
 }
 
 /// A trade.
-pub(crate) fn trade(trade: &PublicTrade, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn trade(trade: &PublicTrade, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(trade.instrument)?;
     let (instrument, trade) = (on.symbol, trade_info(trade, on));
     Some(text(&StreamMessage::Trade { instrument, trade }))
 }
 
-/// The last 24 hours.
-pub(crate) fn ticker(ticker: &Ticker, names: &Names) -> Option<Utf8Bytes> {
+/// The statistics of the last 24 hours.
+pub(crate) fn ticker(ticker: &Ticker, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(ticker.instrument)?;
     let Moment { seq, time } = ticker.at;
     let (instrument, ticker) = (on.symbol, ticker_info(ticker, on));
     Some(text(&StreamMessage::Ticker { instrument, seq, time, ticker }))
 }
 
-/// A balance that changed.
-pub(crate) fn balance(balance: &BalanceView, names: &Names) -> Option<Utf8Bytes> {
+/// A changed balance.
+pub(crate) fn balance(balance: &BalanceView, names: &NameTable) -> Option<Utf8Bytes> {
     let currency = names.currency(balance.currency)?;
     Some(text(&StreamMessage::Balance {
         account: balance.account,
@@ -82,7 +84,7 @@ pub(crate) fn balances(
     account: AccountId,
     at: Moment,
     balances: &[BalanceView],
-    names: &Names,
+    names: &NameTable,
 ) -> Utf8Bytes {
     let Moment { seq, time } = at;
     let balances = balances.iter().filter_map(|balance| {
@@ -96,7 +98,7 @@ pub(crate) fn open_orders(
     account: AccountId,
     at: Moment,
     orders: &[OrderView],
-    names: &Names,
+    names: &NameTable,
 ) -> Utf8Bytes {
     let Moment { seq, time } = at;
     let orders = orders.iter().filter_map(|order| {
@@ -105,24 +107,25 @@ pub(crate) fn open_orders(
     text(&StreamMessage::OpenOrders { account, seq, time, orders: orders.collect() })
 }
 
-/// What the events of one command are to an account's orders or fills; `None` if they are nothing.
+/// The events of one command for an account's orders or fills; `None` if there are none.
 ///
-/// It is one message, so that a client has all of a command or nothing, and may resume after it.
+/// They are one message, so that a client has all events of a command or none, and can resume after
+/// it.
 pub(crate) fn own(
     channel: PrivateChannel,
     account: AccountId,
     seq: Seq,
     time: Timestamp,
     events: &[Event],
-    names: &Names,
+    names: &NameTable,
 ) -> Option<Utf8Bytes> {
     match channel {
         PrivateChannel::Orders => {
-            let mut told = Vec::new();
+            let mut changes = Vec::new();
             for event in events.iter().filter(|it| owners(it).contains(&Some(account))) {
-                order_event(&mut told, account, event, names);
+                order_event(&mut changes, account, event, names);
             }
-            let events = (!told.is_empty()).then_some(told)?;
+            let events = (!changes.is_empty()).then_some(changes)?;
             Some(text(&StreamMessage::Orders { account, seq, time, events }))
         }
         PrivateChannel::Fills => {
@@ -132,10 +135,10 @@ pub(crate) fn own(
             });
             let fills = trades.flat_map(|trade| fills_of(trade, Moment { seq, time }));
             let own = fills.filter(|fill| fill.account == account);
-            let told = own.filter_map(|fill| {
+            let fills = own.filter_map(|fill| {
                 names.instrument(fill.instrument).map(|on| fill_info(&fill, on))
             });
-            let fills: Vec<_> = told.collect();
+            let fills: Vec<_> = fills.collect();
             let fills = (!fills.is_empty()).then_some(fills)?;
             Some(text(&StreamMessage::Fills { account, seq, time, fills }))
         }
@@ -143,8 +146,8 @@ pub(crate) fn own(
     }
 }
 
-/// Names a subscription, as it was named when it was asked for.
-fn subscription_info(subscription: Subscription, names: &Names) -> SubscriptionInfo {
+/// The fields of a subscription, as in its request.
+fn subscription_info(subscription: Subscription, names: &NameTable) -> SubscriptionInfo {
     let symbol = |instrument: InstrumentId| -> Option<Symbol> {
         names.instrument(instrument).map(|on| on.symbol)
     };
@@ -166,34 +169,34 @@ fn subscription_info(subscription: Subscription, names: &Names) -> SubscriptionI
     SubscriptionInfo { channel, instrument, account }
 }
 
-/// A subscription has begun; it holds everything after `seq`.
-pub(crate) fn subscribed(subscription: Subscription, seq: Seq, names: &Names) -> Utf8Bytes {
+/// A subscription has begun; it contains everything after `seq`.
+pub(crate) fn subscribed(subscription: Subscription, seq: Seq, names: &NameTable) -> Utf8Bytes {
     let subscription = subscription_info(subscription, names);
     text(&StreamMessage::Subscribed { subscription, seq })
 }
 
 /// A subscription has ended.
-pub(crate) fn unsubscribed(subscription: Subscription, names: &Names) -> Utf8Bytes {
+pub(crate) fn unsubscribed(subscription: Subscription, names: &NameTable) -> Utf8Bytes {
     let subscription = subscription_info(subscription, names);
     text(&StreamMessage::Unsubscribed { subscription })
 }
 
-/// The connection may see what is private to its key.
+/// The connection can subscribe to the key's private channels.
 pub(crate) fn authenticated(accounts: &[AccountId]) -> Utf8Bytes {
     text(&StreamMessage::Authenticated { accounts: accounts.into() })
 }
 
-/// Answers a ping.
+/// The answer to a ping.
 pub(crate) fn pong(seq: Seq) -> Utf8Bytes {
     text(&StreamMessage::Pong { seq })
 }
 
-/// Everything through `seq` has been told.
+/// Everything through `seq` has been sent.
 pub(crate) fn heartbeat(seq: Seq) -> Utf8Bytes {
     text(&StreamMessage::Heartbeat { seq })
 }
 
-/// What a client asked for cannot be; `op` is what it asked, if that could be read.
+/// A request was refused; `op` is its operation, if it could be read.
 pub(crate) fn error(op: Option<StreamOp>, error: &ApiError) -> Utf8Bytes {
     text(&StreamMessage::Error { op, error: error.detail() })
 }

@@ -1,4 +1,4 @@
-//! What subscriptions begin with, and what is shown whole each time.
+//! Reads snapshots of subscriptions, and messages that are complete each time.
 
 use super::message;
 use crate::ApiError;
@@ -6,27 +6,26 @@ use crate::gate::Gate;
 use axum::extract::ws::Utf8Bytes;
 use rialto_bus::Context;
 use rialto_desk::{
-    Fresh, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel, Subscription,
+    Freshness, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel, Subscription,
 };
 use rialto_feed::Depth;
 use rialto_model::Seq;
 use std::collections::BTreeMap;
 
-/// Asks for what one connection is shown whole.
+/// Reads snapshots for one connection.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// How many levels of which books are shown, and what was shown last.
+    /// The subscribed numbers of levels, and the levels that were sent last.
     tops: BTreeMap<Subscription, (usize, Option<Depth>)>,
 }
 
 impl Reading {
-    /// Remembers how many levels a subscription is to the best levels of.
+    /// Sets the number of levels of a subscription to best levels.
     pub(super) fn show(&mut self, subscription: Subscription, levels: usize) {
         self.tops.insert(subscription, (levels, None));
     }
 
-    /// What the subscription is to be told whole, and the sequence that it is as of; no text if
-    /// nothing of it has changed.
+    /// The snapshot of a subscription and its sequence; no text if it has not changed.
     pub(super) async fn whole(
         &mut self,
         gate: &Gate,
@@ -36,7 +35,7 @@ impl Reading {
         match subscription {
             Subscription::Book(instrument) => {
                 let question = GetBook { instrument, levels: usize::MAX };
-                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let read = gate.read(cx, question, Freshness::Now).await?;
                 let text = message::book(&read.answer, read.at, &read.names);
                 Ok((text, read.answer.last_seq))
             }
@@ -45,7 +44,7 @@ impl Reading {
                     return Ok((None, Seq::ZERO));
                 };
                 let question = GetBook { instrument, levels: *levels };
-                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let read = gate.read(cx, question, Freshness::Now).await?;
                 let same = |shown: &Depth| {
                     (&shown.bids, &shown.asks) == (&read.answer.bids, &read.answer.asks)
                 };
@@ -57,7 +56,7 @@ impl Reading {
                 Ok((text, read.at.seq))
             }
             Subscription::Ticker(instrument) => {
-                let read = gate.ask(cx, GetTicker { instrument }, Fresh::Now).await?;
+                let read = gate.read(cx, GetTicker { instrument }, Freshness::Now).await?;
                 Ok((message::ticker(&read.answer.ticker, &read.names), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Orders, account) => {
@@ -68,17 +67,17 @@ impl Reading {
                     after: None,
                     limit: usize::MAX,
                 };
-                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let read = gate.read(cx, question, Freshness::Now).await?;
                 let orders = &read.answer.rows;
                 let text = message::open_orders(account, read.at, orders, &read.names);
                 Ok((Some(text), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Balances, account) => {
-                let read = gate.ask(cx, GetBalances { account }, Fresh::Now).await?;
+                let read = gate.read(cx, GetBalances { account }, Freshness::Now).await?;
                 let text = message::balances(account, read.at, &read.answer, &read.names);
                 Ok((Some(text), read.at.seq))
             }
-            // These consist of events only and are never read whole.
+            // These consist of events and have no snapshot.
             Subscription::Own(PrivateChannel::Fills, _) | Subscription::Trades(_) => {
                 Ok((None, Seq::ZERO))
             }

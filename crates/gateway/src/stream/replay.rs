@@ -1,35 +1,36 @@
-//! Resuming a private stream: its past from the event log, then on without gap or repetition.
+//! Resuming a private stream: a replay from the event log, then live, without gaps or repetition.
 
 use super::message;
 use super::outbox::{Outbox, Queued};
 use super::turns::{Turn, Turns};
-use rialto_desk::{Past, PrivateChannel, ReadEventsError, Stopped, Subscribed, Subscription};
+use rialto_desk::{
+    PrivateChannel, PrivateReplay, ReadEventsError, ReplayStop, Subscribed, Subscription,
+};
 use rialto_model::{AccountId, Seq};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How close to the present a replay must have come before it joins the live stream, in commands:
-/// what comes live from then on has to be held in memory.
+/// How close to the end a replay must be before it joins the live stream, in commands, because live
+/// messages are held in memory from then on.
 const NEAR: u64 = 4_096;
 
-/// How many commands are read before a turn is passed on, if another waits for it: some hundredths
-/// of a second.
+/// The most commands to read in one turn while others wait: some hundredths of a second.
 const TURN_COMMANDS: u64 = 65_536;
 
-/// One private stream to be resumed.
+/// A private stream to resume.
 pub(super) struct Replay {
-    pub(super) past: Past,
+    pub(super) past: PrivateReplay,
     pub(super) channel: PrivateChannel,
     pub(super) account: AccountId,
     pub(super) outbox: Arc<Outbox>,
     pub(super) turns: Arc<Turns>,
-    /// The key whose turns it takes.
+    /// The key that takes turns.
     pub(super) key: Box<str>,
-    /// How long it may take the client to make room.
+    /// How long the client may take to make room.
     pub(super) patience: Duration,
 }
 
-/// A replay, if it is still wanted and has come as far as it should.
+/// A replay that has reached its goal; `None` if the subscription has ended.
 type Reached = Result<Option<Replay>, ReadEventsError>;
 
 impl Replay {
@@ -37,14 +38,14 @@ impl Replay {
         Subscription::Own(self.channel, self.account)
     }
 
-    /// Queues the past and joins the live stream, unless nobody wants it any more.
+    /// Queues the replay and joins the live stream; `None` if the subscription has ended.
     pub(super) async fn run(mut self) -> Result<Option<Subscribed>, ReadEventsError> {
         loop {
-            let told = self.past.told();
-            if told.0.saturating_sub(self.past.reached().0) < NEAR {
+            let published = self.past.published();
+            if published.0.saturating_sub(self.past.reached().0) < NEAR {
                 break;
             }
-            match self.read_through(told, None).await? {
+            match self.read_through(published, None).await? {
                 Some(replay) => self = replay,
                 None => return Ok(None),
             }
@@ -52,7 +53,7 @@ impl Replay {
         if !self.outbox.has_room_for_past(self.subscription(), self.patience).await {
             return Ok(None);
         }
-        // What comes live is held back as soon as it joins, so that the turn has to come before.
+        // Live messages are held from the join on, so that the turn must come first.
         let Some(turn) = self.turn().await else { return Ok(None) };
         let outbox = Arc::clone(&self.outbox);
         let subscribed = self.past.join(Arc::clone(&outbox) as _);
@@ -64,7 +65,7 @@ impl Replay {
         Ok(Some(subscribed))
     }
 
-    /// A turn, unless the connection ends before it comes.
+    /// Waits for a turn; `None` if the connection ends before.
     async fn turn(&self) -> Option<Turn> {
         tokio::select! {
             turn = self.turns.take(&self.key) => Some(turn),
@@ -72,8 +73,8 @@ impl Replay {
         }
     }
 
-    /// Queues what is the account's own up to `last`, in turns, the first of which may be there.
-    /// A client that makes no room keeps no turn from others.
+    /// Queues the account's events up to `last`, in turns, the first of which may be given. A
+    /// client without room holds no turn.
     async fn read_through(mut self, last: Seq, mut turn: Option<Turn>) -> Reached {
         loop {
             if turn.is_none() {
@@ -88,18 +89,18 @@ impl Replay {
                 drop(turn);
                 (self, stopped)
             });
-            // A thread that is broken off by the end of the runtime has nobody left to tell.
+            // The runtime has ended the task, and the connection with it.
             let Ok((replay, stopped)) = read.await else { return Ok(None) };
             self = replay;
             match stopped? {
-                Stopped::Through => return Ok(Some(self)),
-                Stopped::Paused | Stopped::NotTaken => {}
-                Stopped::Missing => return Ok(None),
+                ReplayStop::Complete => return Ok(Some(self)),
+                ReplayStop::Paused | ReplayStop::Refused => {}
+                ReplayStop::Missing => return Ok(None),
             }
         }
     }
 
-    fn read(&mut self, last: Seq) -> Result<Stopped, ReadEventsError> {
+    fn read(&mut self, last: Seq) -> Result<ReplayStop, ReadEventsError> {
         let (channel, account, patience) = (self.channel, self.account, self.patience);
         let Replay { past, outbox, turns, .. } = self;
         let subscription = past.subscription();

@@ -1,11 +1,11 @@
-//! What a client says.
+//! The requests of a client.
 
 use crate::{ApiError, json};
 use rialto_api::{Str, StreamChannel, StreamOp, StreamRequest};
 use rialto_desk::PrivateChannel;
 use rialto_model::{AccountId, Seq};
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Auth {
@@ -24,10 +24,10 @@ pub(super) enum Request {
     Ping,
 }
 
-/// What a subscription is about, as the client names it.
+/// The channel of a subscription, with the client's names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Topic {
-    /// The whole book, or so many of its best levels.
+    /// A whole book, or this many of its best levels.
     Book {
         instrument: String,
         depth: Option<usize>,
@@ -41,7 +41,7 @@ pub(super) enum Topic {
     Own(PrivateChannel, Option<AccountId>),
 }
 
-/// A message that is refused, with its `op` if that could be read.
+/// A refused message, with its `op` if that could be read.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) op: Option<StreamOp>,
@@ -112,7 +112,7 @@ impl Topic {
     }
 }
 
-/// Refuses fields that have no meaning here, rather than to ignore what a client asked for.
+/// Refuses fields that have no meaning in this request, instead of ignoring them.
 fn allow(message: &StreamRequest<'_>, allowed: &[&str]) -> Result<(), ApiError> {
     let given = [
         ("key", message.key.is_some()),
@@ -129,7 +129,7 @@ fn allow(message: &StreamRequest<'_>, allowed: &[&str]) -> Result<(), ApiError> 
     match given.into_iter().find(|(name, is_given)| *is_given && !allowed.contains(name)) {
         None => Ok(()),
         Some((name, _)) => {
-            let message = format!("The field {name} has no meaning in this message.");
+            let message = format!("The field {name} is not allowed in this message.");
             let status = axum::http::StatusCode::BAD_REQUEST;
             Err(ApiError::new(status, "unknown_field", message).of(name))
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn an_invalid_field_is_named() {
         let named = |text, code, field: &str| {
             assert_eq!(refused(text), (code, Some(field.to_owned())), "{text}");
         };

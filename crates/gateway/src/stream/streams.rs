@@ -1,4 +1,4 @@
-//! What all streams share: their limits, their counts, and the way in.
+//! State that all streams share: limits, counts and the upgrade.
 
 use super::turns::Turns;
 use super::{StreamConfig, connection};
@@ -14,16 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{mpsc, watch};
 
-/// What all streams share.
+/// State that all streams share.
 pub(crate) struct Streams {
     pub(crate) counts: Arc<StreamCounts>,
     pub(super) replays: Arc<Turns>,
     pub(super) stopped: watch::Receiver<bool>,
-    /// Held by each stream until it has ended in an orderly way.
+    /// Held by each stream until it has ended in order.
     working: mpsc::WeakSender<()>,
 }
 
-/// What is counted about streams.
+/// Counts about streams.
 #[derive(Debug, Default)]
 pub(crate) struct StreamCounts {
     pub(crate) connections: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct StreamCounts {
     pub(crate) disconnects: AtomicU64,
 }
 
-/// A stream that is open, and is waited for at the stop, as long as this lives.
+/// A stream in the count of open streams, while this lives. The stop waits for it.
 pub(crate) struct Entered {
     _counted: Counted,
     _working: mpsc::Sender<()>,
@@ -63,7 +63,7 @@ impl Streams {
         }
     }
 
-    /// Counts a stream in, unless there are as many as there may be.
+    /// Counts a stream, unless the limit is reached.
     pub(crate) fn enter(&self, max: usize) -> Result<Entered, ApiError> {
         let working = self.working.upgrade().ok_or_else(ApiError::stopped)?;
         let before = self.counts.connections.fetch_add(1, Ordering::Relaxed);
@@ -72,13 +72,13 @@ impl Streams {
             return Ok(Entered { _counted: counted, _working: working });
         }
         self.counts.refused.fetch_add(1, Ordering::Relaxed);
-        let message = "The venue has as many streams as it may; close one or try again later.";
+        let message = "The venue has reached its limit of streams; close one or try again later.";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         let error = ApiError::new(status, "too_many_streams", message);
         Err(ApiError { retry: true, ..error })
     }
 
-    /// Tells of the stop.
+    /// Announces the stop.
     pub(crate) fn stopped(&self) -> watch::Receiver<bool> {
         self.stopped.clone()
     }

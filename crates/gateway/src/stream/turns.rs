@@ -1,19 +1,19 @@
-//! Turns at reading the past: few at a time, and those who wait take turns by their keys, so that
-//! nobody waits longer because another asks for much.
+//! Turns for replays: few at a time, and fair between keys, so that no key waits longer because of
+//! another's many replays.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Hands out turns.
+/// Grants turns.
 pub(crate) struct Turns {
     state: Mutex<State>,
 }
 
 struct State {
     free: usize,
-    /// The keys that wait, the next first, each with its requests in their order. No key stands
-    /// here twice or without a request.
+    /// The waiting keys, the next first, each with its requests in order. Each key occurs once,
+    /// with at least one request.
     waiting: VecDeque<(Box<str>, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
@@ -21,7 +21,7 @@ struct State {
 pub(super) struct Turn(Option<Arc<Turns>>);
 
 impl Turns {
-    /// So many turns at a time, at least one.
+    /// This many turns at a time, at least one.
     pub(super) fn new(at_a_time: usize) -> Arc<Turns> {
         let state = State { free: at_a_time.max(1), waiting: VecDeque::new() };
         Arc::new(Turns { state: Mutex::new(state) })
@@ -42,21 +42,21 @@ impl Turns {
             }
             waits
         };
-        // Whoever gives a turn up passes it on before it goes.
+        // A turn without a receiver is passed on.
         waits.await.unwrap_or(Turn(None))
     }
 
-    /// Whether anybody waits for a turn.
+    /// Whether a request waits for a turn.
     pub(super) fn are_awaited(&self) -> bool {
         !self.lock().waiting.is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing here panics between two changes that belong together.
+        // No code here panics between two dependent changes.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a turn on to the next key, if any waits.
+    /// Passes a turn on to the next key, if one waits.
     fn pass_on(self: Arc<Self>) {
         let mut state = self.lock();
         while let Some((key, mut requests)) = state.waiting.pop_front() {
@@ -65,7 +65,7 @@ impl Turns {
                 state.waiting.push_back((key, requests));
             }
             let Err(unwanted) = request.send(Turn(Some(Arc::clone(&self)))) else { return };
-            // Its caller is gone. The loop passes the turn on, and not its end.
+            // Its receiver has gone. The loop passes the turn on, so that its drop must not.
             unwanted.forget();
         }
         state.free += 1;
@@ -131,7 +131,7 @@ mod tests {
         drop(bobs);
         let third = got(&mut alices[1]).expect("nobody else waits");
         drop(third);
-        // Those who wait no more are passed over, and turns they were given are not lost.
+        // Requests without a receiver are skipped, and their turns are not lost.
         drop(alices);
         assert!(!turns.are_awaited() || turns.lock().free == 0);
         drop(now(&turns, "carol"));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_was_given_to_somebody_who_is_gone_is_passed_on() {
+    fn a_turn_without_a_receiver_is_passed_on() {
         let turns = Turns::new(1);
         let turn = now(&turns, "alice");
         let given = taking(&turns, "bob");
@@ -147,7 +147,7 @@ mod tests {
         let mut dave = taking(&turns, "dave");
         drop(gone);
         drop(turn);
-        // Bob has it, and goes without having looked.
+        // Bob has it, and drops it unseen.
         drop(given);
         assert!(got(&mut dave).is_some());
     }

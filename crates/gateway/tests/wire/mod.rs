@@ -1,8 +1,8 @@
 //! A WebSocket client of the stream.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
-use crate::house::{House, Key};
+use crate::test_venue::{Key, TestVenue};
 use futures_util::{SinkExt, StreamExt};
 use rialto_gateway::{SignRequest, now_us};
 use serde_json::{Value, json};
@@ -14,20 +14,20 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
-/// Long enough for any machine; a test that waits this long has failed.
+/// A timeout that fails the test on any machine.
 const LONG: Duration = Duration::from_secs(20);
 
 static NONCE: AtomicU64 = AtomicU64::new(0);
 
-/// One connection, driven from a test that is not async.
+/// A connection for synchronous tests.
 pub struct Wire {
     runtime: Runtime,
     socket: WebSocketStream<TcpStream>,
-    /// The last message as it was sent.
+    /// The text of the last message.
     pub text: String,
 }
 
-/// What came.
+/// A received frame.
 #[derive(Debug, PartialEq)]
 pub enum Came {
     Message(Value),
@@ -36,23 +36,23 @@ pub enum Came {
 }
 
 impl Wire {
-    pub fn connect(house: &House) -> Wire {
-        Wire::try_connect(house).unwrap()
+    pub fn connect(venue: &TestVenue) -> Wire {
+        Wire::try_connect(venue).unwrap()
     }
 
-    /// Connects, or gives the HTTP status of the refusal.
-    pub fn try_connect(house: &House) -> Result<Wire, u16> {
-        Wire::with_receive_buffer(house, None)
+    /// Connects, or returns the HTTP status of the error.
+    pub fn try_connect(venue: &TestVenue) -> Result<Wire, u16> {
+        Wire::with_receive_buffer(venue, None)
     }
 
-    /// A client whose system holds little of what it does not read.
-    pub fn narrow(house: &House) -> Wire {
-        Wire::with_receive_buffer(house, Some(8 << 10)).unwrap()
+    /// A client with a small receive buffer.
+    pub fn narrow(venue: &TestVenue) -> Wire {
+        Wire::with_receive_buffer(venue, Some(8 << 10)).unwrap()
     }
 
-    fn with_receive_buffer(house: &House, bytes: Option<u32>) -> Result<Wire, u16> {
+    fn with_receive_buffer(venue: &TestVenue, bytes: Option<u32>) -> Result<Wire, u16> {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let address = house.address;
+        let address = venue.address;
         let socket = runtime.block_on(async {
             let socket = tokio::net::TcpSocket::new_v4().unwrap();
             if let Some(bytes) = bytes {
@@ -84,7 +84,7 @@ impl Wire {
         sent.map_err(|error| error.to_string())
     }
 
-    /// The next thing that comes, pings and heartbeats aside.
+    /// The next frame, without pings and heartbeats.
     pub fn come(&mut self) -> Came {
         let began = Instant::now();
         loop {
@@ -97,7 +97,7 @@ impl Wire {
         }
     }
 
-    /// The next thing that comes, pings aside.
+    /// The next frame, without pings.
     pub fn come_any(&mut self) -> Came {
         loop {
             let next = async { tokio::time::timeout(LONG, self.socket.next()).await };
@@ -106,7 +106,7 @@ impl Wire {
                 Some(Ok(Message::Text(text))) => {
                     text.as_str().clone_into(&mut self.text);
                     let message = serde_json::from_str(&text).unwrap();
-                    crate::house::described::check_message(&message);
+                    crate::test_venue::described::check_message(&message);
                     return Came::Message(message);
                 }
                 Some(Ok(Message::Close(Some(frame)))) => {
@@ -128,7 +128,7 @@ impl Wire {
         }
     }
 
-    /// The next message, which is of this type.
+    /// The next message, of this type.
     #[track_caller]
     pub fn hear_of(&mut self, kind: &str) -> Value {
         let message = self.hear();
@@ -136,7 +136,7 @@ impl Wire {
         message
     }
 
-    /// The next message, which refuses with this code.
+    /// The next message, an error with this code.
     #[track_caller]
     pub fn refused(&mut self, code: &str) -> Value {
         let message = self.hear_of("error");
@@ -144,7 +144,7 @@ impl Wire {
         message
     }
 
-    /// Authenticates, with a venue that has just started again as soon as it takes signatures.
+    /// Authenticates; repeats until a restarted venue accepts signatures.
     #[track_caller]
     pub fn auth(&mut self, key: &Key) {
         loop {
@@ -154,14 +154,14 @@ impl Wire {
                 assert_eq!(message["type"], "authenticated", "{message}");
                 return;
             }
-            crate::house::wait_for_signatures(&message);
+            crate::test_venue::wait_for_signatures(&message);
         }
     }
 
-    /// Subscribes and takes the confirmation.
+    /// Subscribes and receives the confirmation.
     #[track_caller]
     pub fn subscribe(&mut self, fields: Value) -> Value {
-        self.say(crate::house::with(json!({"op": "subscribe"}), fields));
+        self.say(crate::test_venue::with(json!({"op": "subscribe"}), fields));
         self.hear_of("subscribed")
     }
 
@@ -196,7 +196,7 @@ pub fn seq_of(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// A book as a client keeps it, by the rule of `docs/stream.md`.
+/// A client's book, by the rules of `docs/stream.md`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Book {
     pub last_seq: u64,
@@ -207,7 +207,7 @@ pub struct Book {
 }
 
 impl Book {
-    /// Takes a message in; fails where the rule says that something is missing.
+    /// Applies a message; panics on a gap.
     #[track_caller]
     pub fn take(&mut self, message: &Value) {
         match message["type"].as_str().unwrap() {

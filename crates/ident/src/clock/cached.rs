@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_caller_refreshes_a_clock_whose_thread_sleeps() {
+    fn a_waiting_caller_refreshes_a_clock_with_a_sleeping_thread() {
         let clock = CachedClock::with_period(Duration::from_secs(3_600)).unwrap();
         let target = clock.now_ms() + 3;
         assert!(clock.wait_until(target, Duration::from_secs(60)));

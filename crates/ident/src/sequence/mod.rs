@@ -24,7 +24,7 @@ use crate::layout::{Layout, Part};
 use crate::policy::{Cause, Policy, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No millisecond of any layout, and none that lies before an epoch of this era either.
+/// No millisecond of any layout, and none that is before an epoch of this era either.
 const CLOSED: u64 = 1 << 63;
 
 /// On a cache line of its own: on x86 lines are fetched in pairs.
@@ -106,7 +106,7 @@ impl<W: Word> Sequence<W> {
         }
     }
 
-    /// Decides about a ticket that was taken through the gate and lies behind it.
+    /// Decides about a ticket that was taken through the gate and is behind it.
     #[cold]
     fn settle(&self, ticket: u64, clock: &impl BlockingTimer) -> Result<u64, IdError> {
         self.gate.0.store(CLOSED, Ordering::Relaxed);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_holder_goes_on_behind_the_last_id_although_the_clock_was_set_back() {
+    fn the_next_holder_continues_after_the_last_id_although_the_clock_was_set_back() {
         let home = tempfile::tempdir().unwrap();
         let generator = |clock_ms| {
             let lease = Lease::take(home.path(), &layout()).unwrap();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_somebody_else_is_not_taken_for_a_lease() {
+    fn a_foreign_file_is_not_taken_for_a_lease() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("worker-0000.lease"), "my diary").unwrap();
         let error = Lease::take(home.path(), &layout()).unwrap_err();

@@ -61,7 +61,8 @@ impl Count for AtomicU64 {
 
     #[inline]
     fn add_alone(&self) {
-        // Released, so that a thread that sees no operation under way sees the effects of all of them.
+        // Released, so that a thread that sees no operation in progress sees the effects of all of
+        // them.
         self.store(self.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
@@ -299,17 +300,17 @@ mod tests {
     }
 
     #[test]
-    fn with_a_shard_for_each_nothing_is_inside_after_it_was_said_to_be_empty() {
+    fn with_a_shard_for_each_nothing_is_inside_after_it_was_reported_empty() {
         nothing_is_inside_after_the_gate_was_said_to_be_empty([(0, 0), (1, 1)]);
     }
 
     #[test]
-    fn with_a_shared_shard_nothing_is_inside_after_it_was_said_to_be_empty() {
+    fn with_a_shared_shard_nothing_is_inside_after_it_was_reported_empty() {
         nothing_is_inside_after_the_gate_was_said_to_be_empty([(2, 2), (2, 2)]);
     }
 
     #[test]
-    fn with_one_shard_in_and_another_out_nothing_is_inside_after_it_was_said_to_be_empty() {
+    fn with_one_shard_in_and_another_out_nothing_is_inside_after_it_was_reported_empty() {
         nothing_is_inside_after_the_gate_was_said_to_be_empty([(0, 2), (2, 2)]);
     }
 }

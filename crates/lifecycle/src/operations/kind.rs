@@ -128,7 +128,7 @@ impl Kind {
     }
 }
 
-/// An operation that is under way until this is dropped, also by a panic.
+/// An operation that is in progress until this is dropped, also by a panic.
 #[derive(Debug)]
 #[must_use = "the operation ends when this is dropped"]
 pub struct Operation<'a>(&'a KindState);
@@ -140,7 +140,7 @@ impl Drop for Operation<'_> {
     }
 }
 
-/// An operation that is under way until this is dropped, wherever it is by then.
+/// An operation that is in progress until this is dropped, wherever it is by then.
 #[derive(Debug)]
 #[must_use = "the operation ends when this is dropped"]
 pub struct OwnedOperation(Arc<KindState>);

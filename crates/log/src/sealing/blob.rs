@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_for_a_tag_is_refused() {
+    fn a_text_shorter_than_a_tag_is_refused() {
         let key = ring(1, "a").open_with(Cipher::Aes128Gcm, 1, &[0; 16], "test").unwrap();
         assert_eq!(key.open(b"", b"short"), Err(BlobError::Undecryptable { key: 1 }));
         let none = KeyRing::empty().seal_with(Cipher::Aes128Gcm, &[0; 16], "test");

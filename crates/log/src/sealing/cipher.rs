@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_differs_does_not_open() {
+    fn any_difference_prevents_decryption() {
         for cipher in Cipher::ALL {
             let stored = sealed(&*key(cipher, 1, 2, 3), 4, b"header");
             let mut back = vec![0; stored.len() - TAG_BYTES];

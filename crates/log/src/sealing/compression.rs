@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_comes_back_time_after_time() {
+    fn compressed_data_decompresses_repeatedly() {
         for compression in ALL {
             let mut compressor = Compressor::new(compression).unwrap();
             let mut decompressor = Decompressor::default();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_or_followed_by_more_is_refused() {
+    fn truncated_and_extended_data_is_refused() {
         for compression in ALL {
             let mut packed = packed(&mut Compressor::new(compression).unwrap(), &text(9000));
             let method = compression.method().unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_shrink_is_given_up() {
+    fn incompressible_data_is_stored_plain() {
         let noise = noise(100_000);
         for compression in ALL {
             let mut compressor = Compressor::new(compression).unwrap();

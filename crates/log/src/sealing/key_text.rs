@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn both_spellings_say_the_same() {
+    fn both_spellings_are_equal() {
         let text = format!("# two\n\n 1 : {HEX}\n2:{BASE64}\n30: {}\ncurrent: 2\n", &BASE64[..43]);
         let keys = parse(&text).unwrap_or_else(|error| panic!("{error:?}"));
         let expected: Vec<u8> = (0..31).chain([255]).collect();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line_and_without_the_key() {
+    fn errors_name_the_line_and_not_the_key() {
         let key = format!("1: {HEX}\n");
         assert_eq!(why(""), "0: no key");
         assert_eq!(why("# nothing\n"), "1: no key");

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_holds_no_key() {
+    fn debug_output_contains_no_key() {
         let ring = KeyRing::parse(TEXT, "test").unwrap();
         assert_eq!(format!("{ring:?}"), "KeyRing { ids: [5], current: Some(5) }");
     }

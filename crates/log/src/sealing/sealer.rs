@@ -34,7 +34,7 @@ pub(crate) struct Sealer {
 /// The prepared state of the next group.
 struct Prepared {
     form: Form,
-    /// Whether the compressed body lies in the buffer.
+    /// Whether the compressed body is in the buffer.
     compressed: bool,
 }
 

@@ -64,7 +64,7 @@ pub(super) struct InjectedFaults {
     misdirected: u64,
     /// Whether a write that went elsewhere has not been synced yet.
     is_astray_unsynced: bool,
-    /// Whether such a write was torn by a loss of power, so that it proves nothing where it lies.
+    /// Whether such a write was torn by a loss of power, so that it proves nothing where it is.
     is_torn: bool,
 }
 
@@ -155,7 +155,7 @@ impl History {
         }
     }
 
-    /// Everything that was written has been synced, wherever it lies.
+    /// Everything that was written has been synced, wherever it is.
     pub(super) fn notice_sync(&mut self) {
         self.suffered.is_astray_unsynced = false;
     }

@@ -68,14 +68,14 @@ fn a_turned_bit_is_mended_cut_unproven_or_refused_but_never_swallowed() {
 }
 
 #[test]
-fn a_bit_that_turns_under_an_open_log_is_told_or_takes_only_what_nothing_proves() {
+fn a_flipped_bit_under_an_open_log_is_reported_or_loses_only_unproven_records() {
     let total = run(&[Fault::FlipWhileRunning], 0..3000);
     assert!(total.flips_while_running > 1000 && total.readers_failed > 10, "{total:?}");
     assert!(total.refusals > 100 && total.lost_unproven > 10, "{total:?}");
 }
 
 #[test]
-fn a_write_that_goes_elsewhere_is_told_or_takes_only_what_nothing_proves() {
+fn a_misdirected_write_is_reported_or_loses_only_unproven_records() {
     let total = run(&[Fault::Misdirected], 0..3000);
     assert!(total.misdirected > 1000 && total.readers_failed > 100, "{total:?}");
     assert!(total.refusals > 100 && total.lost_unproven > 10, "{total:?}");

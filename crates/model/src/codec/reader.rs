@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         self.at == self.bytes.len()
     }
 
-    /// Skips to `at`, which lies within the bytes.
+    /// Skips to `at`, which is within the bytes.
     #[inline]
     pub(super) fn skip_to(&mut self, at: usize) {
         debug_assert!(at <= self.bytes.len());

@@ -70,7 +70,7 @@ fn engine_config() -> EngineConfig {
     }
 }
 
-/// Why a house cannot be opened: the disk is gone.
+/// Why a venue cannot be opened: the disk is gone.
 pub(crate) type BoxError = Box<dyn std::error::Error>;
 
 impl TestVenue {
@@ -107,15 +107,15 @@ impl TestVenue {
         Ok(WithdrawalService::open(store, Arc::clone(desk), settings, options)?)
     }
 
-    /// A new house with two accounts that have money.
-    pub(crate) async fn furnished(disk: &SimDisk) -> TestVenue {
+    /// A new venue with two accounts that have money.
+    pub(crate) async fn with_accounts(disk: &SimDisk) -> TestVenue {
         let clock = ManualClock::new(Timestamp(1_000_000_000));
-        let house = TestVenue::try_open(disk, &clock, 1).unwrap();
-        house.furnish().await.unwrap();
-        house
+        let venue = TestVenue::try_open(disk, &clock, 1).unwrap();
+        venue.create_accounts().await.unwrap();
+        venue
     }
 
-    pub(crate) async fn furnish(&self) -> Result<(), Error> {
+    pub(crate) async fn create_accounts(&self) -> Result<(), Error> {
         let operator = operator();
         let cx = Context::new().with_principal(&operator);
         let (code, scale) = ("USD".parse().unwrap(), Scale::new(2).unwrap());

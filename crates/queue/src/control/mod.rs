@@ -321,7 +321,7 @@ impl Control {
         }
     }
 
-    /// Writes the pending records. Returns whether they are synced as well.
+    /// Writes the pending records. Returns whether they are synced too.
     fn write_round(
         &self,
         store: &mut Store,

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_that_broke_off_says_nothing() {
+    fn an_incomplete_checkpoint_is_ignored() {
         let before = vec![(0, Range { first: 3, last: 5 })];
         let after = vec![(0, Range { first: 3, last: 9 })];
         let mut records = Vec::new();

@@ -70,9 +70,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_details_is_bounded() {
+    fn kept_details_are_bounded() {
         let mut failed = FailedMessages::default();
-        // A character of two bytes lies across the bound of one.
+        // A character of two bytes spans the bound.
         let long = "é".repeat(DETAIL_BYTES_MAX);
         let odd = format!("x{long}");
         failed.push(failure(1, &odd));

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_many_producers_costs_others_none_within_their_share() {
+    fn a_client_with_many_producers_displaces_none_within_another_clients_share() {
         const SHARE: usize = TRANSACTION_PRODUCERS_MAX / 2;
         let mut numbers = TransactionNumbers::default();
         remember(&mut numbers, "quiet", 10, true);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_in_memory_is_forgotten_before_what_is_kept() {
+    fn producers_of_memory_topics_are_forgotten_first() {
         let mut numbers = TransactionNumbers::default();
         remember(&mut numbers, "key", 10, true);
         for nth in 0..TRANSACTION_PRODUCERS_MAX * 2 {

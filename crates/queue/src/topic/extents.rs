@@ -72,7 +72,7 @@ impl Extents {
         self.bytes
     }
 
-    /// The bytes from `first_seq` on, which lies in the oldest extent. The messages of that extent
+    /// The bytes from `first_seq` on, which is in the oldest extent. The messages of that extent
     /// count as equally long.
     pub(crate) fn bytes_from(&self, first_seq: u64) -> u64 {
         let gone = self.list.front().map_or(0, |oldest| {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_leaves_at_least_the_bound() {
+    fn dropping_leaves_at_least_the_bound() {
         let mut extents = extents(100_000, 100);
         let first = extents.first_within(1_000_000).unwrap();
         extents.forget_below(first);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_is_counted_in_extents_as_well() {
+    fn messages_from_before_the_opening_are_counted_in_extents_too() {
         let mut extents = Extents::default();
         extents.add_past(1, 10_000, 64 << 20, Timestamp(1));
         extents.add_past(10_001, 10_003, 100, Timestamp(2));

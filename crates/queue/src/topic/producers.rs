@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_safe_is_told() {
+    fn only_durable_numbers_are_reported() {
         let mut producers = Producers::default();
         for number in 1..=3 {
             producers.accept(0, number, (7, number), |_| 0);

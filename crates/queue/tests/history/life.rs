@@ -192,13 +192,13 @@ impl<'c> History<'c> {
         }
     }
 
-    /// Something was refused though the machine runs: a topic stays so until the queue is opened again,
-    /// the control log is begun anew.
+    /// Something was refused though the machine runs: a topic stays so until the queue is opened
+    /// again, the control log is begun again.
     fn refused(&mut self, error: &QueueError) -> Result<(), Broken> {
         match error {
             QueueError::ControlFailed(_) if self.may_fail => {
                 if self.random.below(3) == 0 {
-                    // The power fails before the log is begun anew.
+                    // The power fails before the log is begun again.
                     self.queue().step();
                     self.stage.disk.crash();
                     self.crash();

@@ -2,7 +2,7 @@
 //! against what was promised; and defects on purpose, each of which must be caught.
 //!
 //! `RIALTO_QUEUE_SEEDS` says how many histories are run.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod life;
 mod sabotaged;

@@ -6,7 +6,7 @@
 //! unsynced tails are tested in `history`, bytes and ages in `bounds.rs`.
 //!
 //! `RIALTO_MODEL_CASES` sets the number of histories; a failure names its seed and is shortened.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod operation;
 mod pair;

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Runs the venue.
+/// Operates the venue.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -37,17 +37,17 @@ enum Action {
     Member {
         /// Its name.
         name: String,
-        /// Its number; otherwise the next free one.
+        /// Its number; by default the next free one.
         #[arg(long)]
         number: Option<u32>,
     },
     /// Open an account.
     Account {
-        /// The member whose it is.
+        /// The member that owns it.
         member: u32,
         /// Its name.
         name: String,
-        /// Its number; otherwise the next free one.
+        /// Its number; by default the next free one.
         #[arg(long)]
         number: Option<u32>,
     },
@@ -55,69 +55,69 @@ enum Action {
     Currency {
         /// Its code, such as USD.
         code: String,
-        /// Decimal places of its smallest unit.
+        /// The decimal places of its smallest unit.
         #[arg(long)]
         scale: u8,
     },
-    /// Put value into an account.
+    /// Deposit an amount into an account.
     Deposit {
         #[command(flatten)]
         transfer: Transfer,
-        /// When it was made, in nanoseconds since 1970: the same whenever the same deposit is sent
-        /// again. Its reference is known for 30 days from then. Without it, from now.
+        /// The time of the deposit, in nanoseconds since 1970; repeat it when you send the same
+        /// deposit again. Its reference is known for 30 days from then. The default is now.
         #[arg(long)]
         time: Option<u64>,
     },
-    /// Take value out of an account at once.
+    /// Withdraw an amount from an account at once.
     Withdraw(Transfer),
-    /// Withdrawals that members have asked for.
+    /// Decide about the withdrawals that members requested.
     Withdrawals {
         #[command(subcommand)]
         action: OperatorAction,
     },
     /// List an instrument.
     Instrument(Box<Instrument>),
-    /// Change rules of an instrument; rules that are not named stay.
+    /// Change rules of an instrument; the other rules stay as they are.
     Rules {
-        /// Which instrument.
+        /// The instrument.
         symbol: String,
         #[command(flatten)]
         rules: RuleArguments,
     },
-    /// Accept nothing but cancels for an instrument.
+    /// Halt an instrument: it accepts only cancels.
     Halt {
-        /// Which instrument.
+        /// The instrument.
         symbol: String,
     },
-    /// Open an instrument again.
+    /// Resume a halted instrument.
     Resume {
-        /// Which instrument.
+        /// The instrument.
         symbol: String,
     },
     /// Close an instrument: its orders are cancelled.
     Close {
-        /// Which instrument.
+        /// The instrument.
         symbol: String,
     },
-    /// API keys.
+    /// Create, list, rotate and revoke API keys.
     Key {
         #[command(subcommand)]
         action: KeyAction,
     },
-    /// Have the venue make a snapshot.
+    /// Make a snapshot of the running venue.
     Snapshot,
-    /// Have a later version of the rules decide, behind a snapshot; there is no way back.
+    /// Change to a later version of the decision rules, after a snapshot. This cannot be undone.
     RulesVersion {
-        /// The changelog says what each version changes.
+        /// The version. The changelog says what each one changes.
         #[arg(value_name = "VERSION")]
         number: u32,
     },
-    /// Have the venue copy a consistent state of itself.
+    /// Back up the running venue.
     Backup {
         /// The name of the new directory in gateway.backup_dir.
         name: String,
     },
-    /// The wall clock.
+    /// Accept the wall clock after a step.
     Clock {
         #[command(subcommand)]
         action: ClockAction,
@@ -126,7 +126,7 @@ enum Action {
 
 #[derive(Debug, Subcommand)]
 enum ClockAction {
-    /// Have the venue follow the wall clock again, after a step that it did not follow by itself.
+    /// Follow the wall clock again, after a step that the venue refused to follow.
     Accept,
 }
 
@@ -134,11 +134,12 @@ enum ClockAction {
 struct Transfer {
     /// The account.
     account: u32,
-    /// How much.
+    /// The amount.
     amount: String,
-    /// Of which currency.
+    /// The currency.
     currency: String,
-    /// The outside world's name for it: the same transfer with the same reference counts once.
+    /// The external reference of the transfer: the same transfer with the same reference counts
+    /// once.
     #[arg(long)]
     reference: String,
 }
@@ -180,7 +181,7 @@ struct RuleArguments {
     /// How far a price may be from the last trade, in millionths of it; 0 is no collar.
     #[arg(long)]
     collar_ppm: Option<u32>,
-    /// What the collar is around before the first trade.
+    /// The price that the collar is around before the first trade.
     #[arg(long)]
     reference_price: Option<String>,
     /// How far a market order may trade from the best price, in millionths of it.
@@ -195,10 +196,10 @@ struct RuleArguments {
     /// Self-trade prevention of orders that name none.
     #[arg(long, value_parser = named::<SelfTrade>())]
     self_trade: Option<SelfTrade>,
-    /// Orders that one account may have open.
+    /// The most orders that one account may have open.
     #[arg(long)]
     open_orders_max: Option<u32>,
-    /// When the day of day orders ends, in seconds after midnight UTC.
+    /// The end of the day for day orders, in seconds after midnight UTC.
     #[arg(long)]
     day_end_s: Option<u32>,
     /// Whether balances are reserved, checked and posted.
@@ -212,18 +213,17 @@ enum KeyAction {
     Create {
         /// The member.
         member: u32,
-        /// What it may do.
+        /// Its scopes.
         #[arg(long, value_delimiter = ',', default_value = "read,trade",
             value_parser = named::<Scope>())]
         scopes: Vec<Scope>,
-        /// The accounts it may act for; otherwise all that the member has now.
+        /// The accounts that it may act for; by default all that the member has now.
         #[arg(long, value_delimiter = ',')]
         accounts: Option<Vec<u32>>,
-        /// A name for people.
+        /// A label.
         #[arg(long)]
         label: Option<String>,
-        /// When it stops working, such as 2027-01-31T00:00:00Z, or in nanoseconds since 1970;
-        /// otherwise never.
+        /// Its expiry, such as 2027-01-31T00:00:00Z, or in nanoseconds since 1970; by default none.
         #[arg(long, value_name = "TIME", value_parser = utc::parse)]
         expires_at: Option<Timestamp>,
     },
@@ -231,15 +231,15 @@ enum KeyAction {
     List,
     /// Give a key a new secret, which is shown once.
     Rotate {
-        /// Which key.
+        /// The key's id.
         id: String,
-        /// For how many seconds the old secret works on.
+        /// The seconds for which the old secret still works.
         #[arg(long, default_value_t = 3_600)]
         overlap_s: u32,
     },
-    /// Revoke a key for ever.
+    /// Revoke a key. This cannot be undone.
     Revoke {
-        /// Which key.
+        /// The key's id.
         id: String,
     },
 }
@@ -302,7 +302,7 @@ impl Action {
     }
 }
 
-/// Has the venue change something, and prints each field of its answer.
+/// Sends a change to the venue, and prints each field of its answer.
 fn change(
     venue: &Remote,
     route: Route,
@@ -316,7 +316,7 @@ fn plain(venue: &Remote, route: Route, body: Option<&Nothing>) -> Result<(), Err
     venue.show(route, &[], NO_QUERY, body, tell)
 }
 
-/// Every field of an answer, whatever it is.
+/// Every field of an answer.
 fn tell(answer: &Value) {
     let told = answer.as_object().into_iter().flatten();
     let told: Vec<String> = told.map(|(name, value)| format!("{name} {}", text(value))).collect();
@@ -355,7 +355,7 @@ impl Transfer {
     }
 }
 
-/// An instrument to list, with its rules: what is left out has its usual value.
+/// An instrument to list, with its rules; omitted ones have their default.
 #[derive(Serialize)]
 struct Listing<'a> {
     symbol: &'a str,
@@ -455,11 +455,11 @@ fn tell_secret(key: &KeyAnswer) {
     let secret = key.secret.as_deref().unwrap_or_default();
     say(format_args!("key = \"{}\"\nsecret = \"{secret}\"", key.id));
     crate::terminal::note(format_args!(
-        "the secret is shown this once; the two lines make a key file (chmod 600)"
+        "the secret is shown only once; the two lines make a key file (chmod 600)"
     ));
 }
 
-/// Has a running venue make a snapshot.
+/// Makes a snapshot of a running venue.
 #[derive(Debug, clap::Args)]
 pub(super) struct Snapshot {
     #[command(flatten)]
@@ -472,12 +472,11 @@ impl Snapshot {
     }
 }
 
-/// Has a running venue copy itself.
+/// Backs up a running venue.
 #[derive(Debug, clap::Args)]
 pub(super) struct Backup {
-    /// The name of the new directory, not a path: the venue writes it into the directory of its
-    /// setting gateway.backup_dir, on its own machine, so that the admin key allows nothing else
-    /// to be written there.
+    /// The name of the new directory, not a path. The venue creates it in the directory of its
+    /// setting gateway.backup_dir, on its own machine.
     name: String,
     #[command(flatten)]
     operator: Operator,
@@ -496,14 +495,14 @@ impl Backup {
     }
 }
 
-/// Makes the admin key of a venue that does not run.
+/// Makes the admin key of a venue that is not running.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct AdminKey {
     /// Replaces the key of the venue in this data directory. The old one stops working.
     #[arg(long, value_name = "DIR")]
     reset: Option<PathBuf>,
-    /// Makes a key for a data directory without keys: a backup, or one that has lost them.
+    /// Makes a key for a data directory without keys, such as a backup.
     #[arg(long, value_name = "DIR")]
     new: Option<PathBuf>,
 }
@@ -524,12 +523,12 @@ fn reset(data: &Path) -> Result<(), Error> {
     }
     let dir = auth_dir(data);
     if !dir.is_dir() {
-        let message = format!("{} is no data directory of a venue", data.display());
+        let message = format!("{} is not the data directory of a venue", data.display());
         return Err(Error::Usage(message));
     }
     let key = KeyStore::reset_admin_key(&dir, &MasterKey::Find)
         .map_err(|error| Error::Failed(crate::tell_all(&error)))?;
-    say(format_args!("admin key: {} (shown this once; the old one is dead)", key.reveal()));
+    say(format_args!("admin key: {} (shown only once; the old one no longer works)", key.reveal()));
     Ok(())
 }
 
@@ -537,7 +536,7 @@ fn begin(data: &Path) -> Result<(), Error> {
     let disk = RealDisk::new();
     if keys_missing(&disk, data).is_none() {
         let message = format!(
-            "{} is no data directory that has a journal and no keys; --reset replaces an admin key",
+            "{} either has no journal or already has keys; use --reset to replace the admin key",
             data.display()
         );
         return Err(Error::Usage(message));
@@ -549,7 +548,7 @@ fn begin(data: &Path) -> Result<(), Error> {
         _ => disk.sync_dir(data).map_err(|error| failed(&error))?,
     }
     if let Some(key) = opened.new_admin_key {
-        say(format_args!("admin key: {} (shown this once; there are no API keys)", key.reveal()));
+        say(format_args!("admin key: {} (shown only once; there are no API keys)", key.reveal()));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which suites, or parts of them, such as queue.loopback; none means all.
+    /// The suites, or parts of them, such as queue.loopback; by default all.
     suites: Vec<String>,
     /// List the suites and their parts, and run nothing.
     #[arg(long)]
@@ -16,16 +16,16 @@ pub(crate) struct Args {
     /// One JSON object a line instead of tables.
     #[arg(long)]
     json: bool,
-    /// Write a page with tables and plots.
+    /// Write an HTML page with tables and plots.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Write a Markdown page of each suite into a directory.
     #[arg(long, value_name = "DIR")]
     markdown: Option<PathBuf>,
-    /// A small run that proves that everything works and measures nothing.
+    /// Run small inputs to check that every suite works; the figures mean nothing.
     #[arg(long)]
     small: bool,
-    /// Where suites keep data while they run: choose the disk that is to be measured.
+    /// The directory for data of the run, on the disk to measure.
     #[arg(long, value_name = "DIR", default_value = "data/bench")]
     data: PathBuf,
 }
@@ -40,7 +40,7 @@ fn attacker() -> Command {
     command
 }
 
-/// Attacks a gateway as the standard input says.
+/// Attacks a gateway with the plan on standard input.
 pub(crate) fn attack() -> Result<(), Error> {
     rialto_bench::attack::run().map_err(|error| Error::Failed(crate::tell_all(&error)))
 }

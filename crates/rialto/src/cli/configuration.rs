@@ -14,7 +14,7 @@ pub(crate) struct Args {
     /// Check a file without starting anything.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Print a file complete with what it leaves to the defaults.
+    /// Print a file, completed with the defaults of the settings that it omits.
     #[arg(long, value_name = "FILE")]
     show: Option<PathBuf>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     if let Some(path) = &args.check {
         config::read(path)?;
-        say(format_args!("{}: nothing to complain of", path.display()));
+        say(format_args!("{}: valid", path.display()));
         return Ok(());
     }
     let config = match &args.show {

@@ -1,4 +1,4 @@
-//! Which venue is asked, and as whom.
+//! The venue and the key of a command.
 
 use crate::Error;
 use crate::remote::Remote;
@@ -13,13 +13,13 @@ const URL_DEFAULT: &str = "http://127.0.0.1:8080";
 /// Reads a value of an enumeration by its name.
 pub(super) fn named<T: Enumeration + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::ALL.iter().map(|value| value.name()))
-        .try_map(|name| T::from_name(&name).ok_or("there is no such value"))
+        .try_map(|name| T::from_name(&name).ok_or("unknown value"))
 }
 
-/// Which venue is asked.
+/// The venue to connect to.
 #[derive(Debug, clap::Args)]
 pub(super) struct Connection {
-    /// Where the venue is; otherwise where the key file says, or http://127.0.0.1:8080.
+    /// The venue's address; by default the key file's, or http://127.0.0.1:8080.
     #[arg(long, global = true)]
     url: Option<String>,
     /// Print the venue's answer as JSON.
@@ -28,7 +28,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// The venue, for what needs no key.
+    /// The venue, for requests without a key.
     pub(super) fn anonymous(&self) -> Result<Remote, Error> {
         self.remote(None, Credentials::None)
     }
@@ -39,7 +39,7 @@ impl Connection {
     }
 }
 
-/// Which venue is asked, as which member.
+/// The venue to connect to, and the member's API key.
 #[derive(Debug, clap::Args)]
 pub(super) struct Member {
     #[command(flatten)]
@@ -54,13 +54,13 @@ pub(super) struct Member {
     /// key file.
     #[arg(long, env = "RIALTO_SECRET", hide_env_values = true, value_name = "HEX")]
     secret: Option<String>,
-    /// The account that is meant; otherwise the one the key file names, or the key's only one.
+    /// The account; by default the one that the key file names, or the key's only one.
     #[arg(long, value_name = "NUMBER")]
     account: Option<u32>,
 }
 
 impl Member {
-    /// The venue, and the account that is meant.
+    /// The venue and the account.
     pub(super) fn connect(&self) -> Result<(Remote, Option<AccountId>), Error> {
         let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
         let credentials = match (&file, &self.key, &self.secret) {
@@ -81,7 +81,7 @@ impl Member {
     }
 }
 
-/// Which venue is asked, as its operator.
+/// The venue to connect to, and its admin key.
 #[derive(Debug, clap::Args)]
 pub(super) struct Operator {
     #[command(flatten)]

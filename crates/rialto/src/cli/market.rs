@@ -13,21 +13,21 @@ use std::fmt::Display;
 use std::io::{IsTerminal, stdout};
 use std::time::Duration;
 
-/// How often a watched book is asked for.
+/// The interval at which a watched book is fetched.
 const WATCH_PERIOD: Duration = Duration::from_millis(500);
 
 /// Shows a book.
 #[derive(Debug, clap::Args)]
 pub(super) struct Book {
-    /// Of which instrument, such as BTC-USD.
+    /// The instrument, such as BTC-USD.
     symbol: String,
-    /// Price levels of each side.
+    /// The price levels of each side.
     #[arg(long, default_value_t = 10)]
     depth: usize,
-    /// By order instead of by price.
+    /// Show single orders instead of price levels.
     #[arg(long)]
     orders: bool,
-    /// Show it again and again until interrupted.
+    /// Refresh until interrupted.
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
@@ -43,7 +43,7 @@ impl Book {
             let clears = self.watch && !self.connection.json && stdout().is_terminal();
             venue.show(Route::Book, &[&self.symbol], &query, NO_BODY, |book| {
                 if clears {
-                    // Home, and nothing left of what was shown before.
+                    // Move to the top left, and clear the screen.
                     say(format_args!("\x1b[H\x1b[2J"));
                 }
                 tell(book);
@@ -86,7 +86,7 @@ fn tell(book: &BookAnswer) {
 /// Shows trades.
 #[derive(Debug, clap::Args)]
 pub(super) struct Trades {
-    /// Of which instrument.
+    /// The instrument.
     symbol: String,
     /// The most entries to show.
     #[arg(long, default_value_t = 20)]

@@ -46,7 +46,7 @@ enum Command {
     Fills(order::Fills),
     /// List the balances of an account.
     Balances(order::Balances),
-    /// Ask for a withdrawal.
+    /// Request a withdrawal.
     Withdraw(withdrawal::Withdraw),
     /// List, show and cancel the withdrawals of an account.
     Withdrawals(withdrawal::Withdrawals),
@@ -56,43 +56,43 @@ enum Command {
     Trades(market::Trades),
     /// List the instruments.
     Instruments(market::Instruments),
-    /// Run the venue: members, accounts, money, instruments, keys.
+    /// Operate a venue: members, accounts, deposits, instruments, keys.
     Admin(admin::Args),
-    /// Have a running venue make a snapshot.
+    /// Make a snapshot of a running venue.
     Snapshot(admin::Snapshot),
-    /// Have a running venue copy a consistent state of itself.
+    /// Back up a running venue.
     Backup(admin::Backup),
-    /// Replace the admin key of a venue that does not run.
+    /// Replace the admin key of a venue that is not running.
     AdminKey(admin::AdminKey),
-    /// Feed a recorded order-level file through a venue.
+    /// Replay a recorded order-level file through a venue.
     Replay(crate::replay::ReplayArgs),
-    /// Prove that journal, event log and snapshots of a data directory agree.
+    /// Check that journal, event log and snapshots of a data directory agree.
     Verify(crate::inspect::VerifyArgs),
-    /// Show a venue that does not run as it was at a sequence or a time.
+    /// Show the state of a stopped venue at a sequence or a time.
     At(crate::inspect::AtArgs),
-    /// List commands and their events of a venue that does not run.
+    /// List the commands of a stopped venue with their events.
     Journal(crate::inspect::JournalArgs),
-    /// Look at what requests and flows of a venue did, step by step.
+    /// Show recorded requests and flows of a venue, step by step.
     Flow(crate::inspect::FlowArgs),
-    /// Work with topics: create, publish, consume, look.
+    /// Work with topics: create, publish, consume, inspect.
     Queue(crate::queue::QueueArgs),
-    /// Measure disk, clock and limits, and say what they mean.
+    /// Measure disk, clock and limits, and judge them for a durability level.
     Doctor(crate::inspect::DoctorArgs),
     #[cfg(feature = "bench")]
-    /// Run benchmarks, with the figures of others beside ours.
+    /// Run benchmarks, and compare them with figures of other systems.
     Bench(bench::Args),
     #[cfg(feature = "bench")]
-    /// What `bench` starts to attack a gateway while it measures.
+    /// The process that `bench` starts to attack a gateway.
     #[command(name = bench::ATTACK, hide = true)]
     BenchAttack,
     /// Print a completion script for a shell.
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: clap_complete::Shell,
     },
 }
 
-/// Does what the command line says.
+/// Runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
     match run(Cli::parse().command) {

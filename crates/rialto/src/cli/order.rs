@@ -28,13 +28,14 @@ pub(super) struct Order {
     /// The quantity, unless --quote gives an amount, and the instrument: `0.01 BTC-USD`.
     #[arg(num_args = 1..=2, required = true, value_names = ["QUANTITY", "SYMBOL"])]
     what: Vec<String>,
-    /// The limit; of a market order, the worst price that it may trade at.
+    /// The limit; for a market order, the worst price at which it may trade.
     #[arg(long)]
     price: Option<String>,
-    /// Trade at once with resting orders, and never rest.
+    /// Enter a market order: trade at once with resting orders, and never rest.
     #[arg(long)]
     market: bool,
-    /// Spend or raise this amount of the quote currency, instead of a quantity; market orders only.
+    /// The amount of the quote currency to spend or raise, instead of a quantity; market orders
+    /// only.
     #[arg(long, value_name = "AMOUNT", requires = "market")]
     quote: Option<String>,
     /// The time in force.
@@ -43,19 +44,19 @@ pub(super) struct Order {
     /// When a gtd order expires, in nanoseconds since 1970.
     #[arg(long, value_name = "TIME")]
     expire_at: Option<Timestamp>,
-    /// Never take liquidity: an order that would is rejected, or slides to a price at which it
-    /// does not.
+    /// Never take liquidity. An order that would do so is rejected, or slides to a price at which
+    /// it rests.
     #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "reject",
         require_equals = true, value_parser = named::<PostOnly>())]
     post_only: Option<PostOnly>,
-    /// What happens when it would trade with an order of the same member.
+    /// Self-trade prevention: the action when it would trade with an order of the same account.
     #[arg(long, value_name = "HOW",
         value_parser = named::<SelfTrade>())]
     self_trade: Option<SelfTrade>,
-    /// Your own name for it: the same name with the same order is entered once.
+    /// The client order id: the same order with the same id is entered once.
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
-    /// Cancel it when the connection of the account's stream is lost.
+    /// Cancel it when the account's stream disconnects.
     #[arg(long)]
     cancel_on_disconnect: bool,
     /// The capacity in which you enter it: principal, agency or riskless_principal.
@@ -114,7 +115,7 @@ impl Order {
 /// Cancels one order, or many.
 #[derive(Debug, clap::Args)]
 pub(super) struct Cancel {
-    /// The order's id, or `client:` and your own name for it.
+    /// The order's id, or `client:` and its client order id.
     #[arg(required_unless_present = "all")]
     id: Option<String>,
     /// Cancel all orders of the account.
@@ -149,7 +150,7 @@ impl Cancel {
 /// Changes an order.
 #[derive(Debug, clap::Args)]
 pub(super) struct Amend {
-    /// The order's id, or `client:` and your own name for it.
+    /// The order's id, or `client:` and its client order id.
     id: String,
     /// The new limit; the order loses its place in the queue.
     #[arg(long, required_unless_present = "quantity")]
@@ -321,7 +322,7 @@ impl Balances {
     }
 }
 
-/// What there is to say of an order in one line.
+/// The state of an order in one line.
 struct Told {
     status: Option<OrderStatus>,
     side: Option<Side>,
@@ -377,7 +378,7 @@ impl Told {
     }
 }
 
-/// One order in one line; a repeated one in two.
+/// An order in one line; a repeated one in two.
 fn tell_order(answer: &OrderAnswer) {
     let ids = [("order", or_dash(answer.order_id)), ("seq", answer.seq.to_string())];
     let ids = joined(ids.iter().map(|(name, id)| format!(" {name} {id}")));

@@ -1,4 +1,4 @@
-//! `rialto serve`: runs a venue until it is told to stop.
+//! `rialto serve`: runs a venue until a signal stops it.
 
 use crate::Error;
 use crate::config::{self, Config};
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a running venue is looked at.
+/// The interval at which a running venue's health is checked.
 const CHECK_PERIOD: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The configuration file; `rialto config --default` prints one. Without it, every setting has
+    /// The configuration file; `rialto config --default` prints one. By default, every setting has
     /// its default.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// The durability level (memory, buffered or synced); overrides the file.
     #[arg(long)]
     level: Option<Level>,
-    /// Start although the wall clock is more than a week from the last time in the journal.
+    /// Start even if the wall clock differs by more than a week from the last time in the journal.
     #[arg(long)]
     accept_clock: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     tell_opening(&config, &venue, &opening);
     let ended = loop {
         if stop.wait(CHECK_PERIOD) {
-            say(format_args!("stopping: finishing what was taken"));
+            say(format_args!("stopping: finishing accepted requests"));
             break Ok(());
         }
         if let Err(error) = venue.check() {
@@ -82,13 +82,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says what was recovered and where the venue is. The admin key is said here and never again.
+/// Prints the recovery and the address. The admin key is printed only here.
 pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
     say(format_args!("rialto {}", crate::VERSION));
     say(format_args!("recovery: {}", opening.recovery));
     if let Some(key) = &opening.new_admin_key {
         say(format_args!(
-            "admin key: {} (shown this once; keep it. Lost: rialto admin-key --reset {})",
+            "admin key: {} (shown only once; keep it. If it is lost: rialto admin-key --reset {})",
             key.reveal(),
             config.data_dir().display()
         ));

@@ -3,10 +3,10 @@
 use crate::terminal::say;
 use std::fmt::Display;
 
-/// A column of a table: its heading, and on which side its cells stand. Numbers stand to the right.
+/// A column of a table: its heading and alignment. Numbers are aligned to the right.
 pub(super) struct Column(pub(super) &'static str, pub(super) Align);
 
-/// Where the cells of a column stand.
+/// The alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,

@@ -1,4 +1,4 @@
-//! Withdrawals: what their owners do, and what the operator decides.
+//! The commands of members and operators about withdrawals.
 
 use super::connection::Member;
 use super::show::{self, Align, Column, or_dash};
@@ -12,16 +12,16 @@ use rialto_client::api::{
 };
 use rialto_model::AccountId;
 
-/// Asks for a withdrawal.
+/// Requests a withdrawal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
     rialto withdraw 250 USD --reference rent-2026-11 --key-file key.toml")]
 pub(super) struct Withdraw {
-    /// How much.
+    /// The amount.
     amount: String,
-    /// Of which currency.
+    /// The currency.
     currency: String,
-    /// Your own name for it: asking twice under one name asks for one withdrawal.
+    /// Your reference: two requests with the same reference are one withdrawal.
     #[arg(long)]
     reference: String,
     #[command(flatten)]
@@ -57,16 +57,16 @@ enum OwnAction {
         #[command(flatten)]
         member: Member,
     },
-    /// Show how one stands.
+    /// Show the state of a withdrawal.
     Show {
-        /// Which: the account, a dash and your own name for it, as in 7-rent-2026-11.
+        /// The withdrawal: the account, a dash and your reference, as in 7-rent-2026-11.
         id: String,
         #[command(flatten)]
         member: Member,
     },
     /// Cancel a withdrawal that has not been decided; the held amount is released.
     Cancel {
-        /// Which: the account, a dash and your own name for it, as in 7-rent-2026-11.
+        /// The withdrawal: the account, a dash and your reference, as in 7-rent-2026-11.
         id: String,
         #[command(flatten)]
         member: Member,
@@ -92,7 +92,7 @@ impl Withdrawals {
     }
 }
 
-/// What the operator does about withdrawals.
+/// The operator's commands about withdrawals.
 #[derive(Debug, Subcommand)]
 pub(super) enum OperatorAction {
     /// List open withdrawals of all accounts, oldest first.
@@ -107,15 +107,15 @@ pub(super) enum OperatorAction {
     Approve {
         /// The withdrawal, such as 7-rent-2026-11.
         id: String,
-        /// What the bank or the chain calls the payment.
+        /// The bank's or the chain's reference of the payment.
         #[arg(long)]
         receipt: String,
     },
-    /// Give one back.
+    /// Refuse a withdrawal; the held amount is released.
     Reject {
         /// The withdrawal, such as 7-rent-2026-11.
         id: String,
-        /// Why, in words for its owner.
+        /// The reason, shown to the member.
         #[arg(long, default_value = "")]
         reason: String,
     },
@@ -139,13 +139,13 @@ impl OperatorAction {
     }
 }
 
-/// Which page of a list.
+/// A page of a list.
 #[derive(Debug, clap::Args)]
 pub(super) struct Page {
     /// Show ended withdrawals, newest first, instead of open ones.
     #[arg(long)]
     ended: bool,
-    /// Continue behind this one: the last of the page before.
+    /// Continue after this withdrawal, the last of the previous page.
     #[arg(long, value_name = "ID")]
     after: Option<String>,
     /// The most entries to show.
@@ -188,7 +188,7 @@ impl Page {
     }
 }
 
-/// One withdrawal in one line.
+/// A withdrawal in one line.
 fn tell(answer: &WithdrawalAnswer) {
     let withdrawal = &answer.withdrawal;
     let mut line = format!(
@@ -201,7 +201,7 @@ fn tell(answer: &WithdrawalAnswer) {
         }
     }
     if answer.repeated == Some(true) {
-        line.push_str(" (asked for before)");
+        line.push_str(" (requested before)");
     }
     say(format_args!("{line}"));
 }

@@ -20,49 +20,46 @@ use rialto_queue::QueueOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Everything that a venue is assembled from.
-///
-/// The settings of each part are that part's own struct, so that there is no second list of them
-/// that could fall behind.
+/// The settings of a venue. Each part defines its own struct of settings, so that no second list of
+/// them can fall behind.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Journal, event log, snapshots, and how acknowledgements are gated.
     pub engine: EngineConfig,
-    /// The HTTP and WebSocket door and its limits.
+    /// The HTTP and WebSocket gateway and its limits.
     pub gateway: GatewayConfig,
-    /// What queries and streams are answered from.
+    /// The feed that answers queries and streams.
     pub live: LiveConfig,
-    /// How withdrawals are dealt with.
+    /// The settings of withdrawals.
     pub withdrawals: rialto_payments::Settings,
-    /// Whether topics are kept, for callers with keys to publish on and to consume.
+    /// Whether the venue has topics.
     pub queue_enabled: bool,
-    /// Memory for messages that is made ready when the venue starts.
+    /// The bytes of memory for messages that are allocated at the start.
     pub queue_buffers_bytes: usize,
-    /// How many descriptors the queue keeps open.
+    /// The descriptors that the queue may keep open.
     pub queue_descriptors_max: usize,
-    /// How many bytes of files that retention has dropped are kept to make the next ones of.
+    /// The bytes of files dropped by retention that the queue reuses.
     pub queue_spare_bytes: u64,
-    /// How many commands the feed may be behind the engine while the venue is ready.
+    /// The most commands that the feed may lag while the venue is ready.
     pub feed_lag_max: u64,
-    /// What requests do, step by step, is kept for a while.
+    /// The settings of the recorder.
     pub recorder: RecorderConfig,
-    /// How many free bytes the disk must have for what.
+    /// The free bytes of the disk below which requests are refused.
     pub storage: StorageLimits,
-    /// How long a shutdown may take to finish what was taken.
+    /// The longest time that a shutdown may take.
     pub drain: Duration,
-    /// The file with the keys of the engine's logs, unless others are given at the start. The keys
-    /// themselves are not part of a configuration.
+    /// The file with the keys of the engine's logs, unless others are given at the start.
     pub keys_file: Option<PathBuf>,
-    /// From which level on events are logged, unless `RIALTO_LOG` says otherwise.
+    /// The lowest level that is logged, unless `RIALTO_LOG` overrides it.
     pub log_level: tracing::level_filters::LevelFilter,
-    /// How a line of the log is written.
+    /// The format of a log line.
     pub log_format: LogFormat,
 }
 
-/// How a line of the log is written.
+/// The format of a log line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Words for people.
+    /// Plain text.
     #[default]
     Text,
     /// A JSON object.
@@ -70,7 +67,7 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    /// Its word in a configuration.
+    /// Its name in a configuration.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -89,16 +86,16 @@ impl std::str::FromStr for LogFormat {
     }
 }
 
-/// Which requests the venue's recorder keeps, and how many.
+/// The settings of the venue's recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderConfig {
-    /// Requests recorded in a second at most; 0 records none.
+    /// The most requests recorded in a second; 0 records none.
     pub per_second: u32,
-    /// Whether all requests are recorded while they are under way and only failed ones are kept.
+    /// Whether all requests are recorded and only failed ones are kept.
     pub only_failures: bool,
-    /// Records in memory at most.
+    /// The most records in memory.
     pub records_max: u32,
-    /// How much is stored in the data directory at most, in bytes; 0 stores nothing.
+    /// The most bytes of records in the data directory; 0 stores nothing.
     pub bytes_max: u64,
 }
 
@@ -141,7 +138,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Where everything that the venue writes lives.
+    /// The data directory.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.engine.data_dir

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Why a configuration cannot be used.
+/// The reason why a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -17,27 +17,27 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A line is wrong.
     #[error("{}{line}:{column}: {message}", file_prefix(file))]
     Line {
-        /// The file, where there is one.
+        /// The file, if there is one.
         file: Option<PathBuf>,
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What is wrong with it.
+        /// The error in the line.
         message: String,
     },
-    /// Settings that are right each for itself do not go together.
+    /// Settings that are valid alone contradict each other.
     #[error("{}{message}", file_prefix(file))]
     Together {
-        /// The file, where there is one.
+        /// The file, if there is one.
         file: Option<PathBuf>,
-        /// What does not go together.
+        /// The contradiction.
         message: String,
     },
 }
@@ -64,7 +64,7 @@ pub fn read(path: &Path) -> Result<Config, ConfigError> {
     })
 }
 
-/// Reads a configuration; what `text` leaves out has its default.
+/// Reads a configuration; settings that `text` omits have their default.
 ///
 /// # Errors
 /// Something in it is unknown, of the wrong type or out of range; the error names the line.
@@ -79,7 +79,8 @@ pub fn parse(text: &str) -> Result<Config, ConfigError> {
         let name: &str = section.get_ref();
         if !SECTIONS.iter().any(|(known, _)| *known == name) {
             let known: Vec<&str> = SECTIONS.iter().map(|(known, _)| *known).collect();
-            let message = format!("there is no section [{name}]; there are {}", known.join(", "));
+            let message =
+                format!("there is no section [{name}]; the sections are {}", known.join(", "));
             return Err(place(section.span(), message));
         }
         let DeValue::Table(settings) = settings.get_ref() else {
@@ -104,7 +105,7 @@ fn unknown(section: &str, key: &str) -> String {
     let elsewhere = SETTINGS.iter().find(|setting| setting.key == key);
     match elsewhere {
         Some(setting) => {
-            format!("{key} belongs into the section [{}], not [{section}]", setting.section)
+            format!("{key} belongs in the section [{}], not [{section}]", setting.section)
         }
         None => format!(
             "there is no setting {key} in [{section}]; `rialto config --default` prints all settings"
@@ -112,7 +113,7 @@ fn unknown(section: &str, key: &str) -> String {
     }
 }
 
-/// Puts one value into `config`, or says why it may not be there.
+/// Sets one value of `config`, or returns the reason why it is invalid.
 fn apply(
     setting: &Setting,
     value: &Spanned<DeValue<'_>>,
@@ -192,7 +193,7 @@ fn check_times(config: Config) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// What no single setting shows.
+/// Refuses combinations of valid settings that contradict each other.
 pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
     let gateway = &config.gateway;
     let addresses =

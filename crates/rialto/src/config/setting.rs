@@ -6,20 +6,19 @@ use rialto_gateway::Network;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// One setting: where it stands in the file, what it means, and how it gets in and out of a
-/// [`Config`].
+/// One setting: its section and key, its meaning, and its access to a [`Config`].
 pub struct Setting {
     /// The section, as in `[engine]`.
     pub section: &'static str,
     /// The key, with its unit last where it has one.
     pub key: &'static str,
-    /// What it means, in whole sentences.
+    /// Its meaning, in whole sentences.
     pub meaning: &'static str,
-    /// What it may be, and where it is kept.
+    /// Its kind: the valid values, and its access to a [`Config`].
     pub kind: Kind,
 }
 
-/// What values a setting may have, with the way to read it from a configuration and to change it.
+/// The valid values of a setting, with functions to read and to change it.
 pub enum Kind {
     /// A whole number within bounds, both included.
     Number {
@@ -27,75 +26,75 @@ pub enum Kind {
         min: u64,
         /// The most.
         max: u64,
-        /// What is counted.
+        /// The unit.
         unit: &'static str,
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> u64,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, u64),
     },
     /// `true` or `false`.
     Switch {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> bool,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, bool),
     },
     /// A durability level.
     Level {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> Level,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, Level),
     },
     /// One of some words.
     Word {
-        /// Which, for people.
+        /// The words, quoted, for messages.
         words: &'static str,
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> String,
-        /// Changes it, or says why the word is none of them.
+        /// Changes the value, or returns why the word is invalid.
         set: fn(&mut Config, &str) -> Result<(), String>,
     },
     /// An address with a port.
     Address {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> SocketAddr,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, SocketAddr),
     },
     /// An address with a port, or an empty text for "none".
     OptionalAddress {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> Option<SocketAddr>,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, Option<SocketAddr>),
     },
     /// Networks of addresses, as a list of texts.
     Networks {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> Vec<Network>,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, Vec<Network>),
     },
     /// A path; relative ones start at the current directory.
     Path {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> PathBuf,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, PathBuf),
     },
     /// A path, or an empty text for "none".
     OptionalPath {
-        /// Reads it.
+        /// Reads the value.
         get: fn(&Config) -> Option<PathBuf>,
-        /// Changes it.
+        /// Changes the value.
         set: fn(&mut Config, Option<PathBuf>),
     },
 }
 
 impl Setting {
-    /// What the setting may be, for people.
+    /// The valid values, for messages.
     #[must_use]
     pub fn range(&self) -> String {
         match &self.kind {

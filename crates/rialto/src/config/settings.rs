@@ -3,7 +3,7 @@
 use super::setting::{Kind, Setting};
 use std::time::Duration;
 
-/// The sections of the file, in the order in which they are printed, and what each is about.
+/// The sections of the file with a description, in the order in which they are printed.
 pub const SECTIONS: &[(&str, &str)] = &[
     ("venue", "The venue as a whole."),
     ("engine", "Sequencing, journal, event log and snapshots."),
@@ -19,19 +19,19 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ),
     (
         "storage",
-        "What is refused when the disk fills up, so that the rest of it is left for cancels, \
-         withdrawals and operators (docs/configuration.md).",
+        "Refusals when the disk fills up, so that cancels, withdrawals and operators keep the \
+         rest of it (docs/configuration.md).",
     ),
-    ("feed", "What queries and streams are answered from."),
-    ("gateway", "HTTP and WebSocket, and the limits on who may ask how much."),
-    ("withdrawals", "What is held until the operator decides."),
-    ("queue", "Topics that callers publish on and consume over HTTP (docs/queue.md)."),
-    ("recorder", "What requests that change something do, step by step: `rialto flow` shows it."),
-    ("stream", "What one connection to the WebSocket stream, and all of them, may use."),
-    ("logging", "What is written to the standard error."),
+    ("feed", "The read model that answers queries and streams."),
+    ("gateway", "HTTP and WebSocket, and the limits of keys and addresses."),
+    ("withdrawals", "Withdrawals, which the operator decides about."),
+    ("queue", "Topics over HTTP (docs/queue.md)."),
+    ("recorder", "Records of requests that change something; `rialto flow` shows them."),
+    ("stream", "The WebSocket stream: bounds of each connection, and of all."),
+    ("logging", "Log lines on standard error."),
 ];
 
-/// A whole number: where it stands, what it means, what it may be, and the field that holds it.
+/// A whole number: its section and key, its range, its field and its meaning.
 macro_rules! number {
     ($section:literal, $key:literal, $min:expr, $max:expr, $unit:literal,
      $($field:tt).+ as $type:ty, $meaning:expr) => {
@@ -44,7 +44,7 @@ macro_rules! number {
                 max: $max,
                 unit: $unit,
                 get: |config| config.$($field).+ as u64,
-                // Every range here lies within its field's type.
+                // Every range here is within its field's type.
                 set: |config, value| config.$($field).+ = value as $type,
             },
         }
@@ -102,58 +102,59 @@ macro_rules! other {
     };
 }
 
-/// Every setting there is: what is read, checked and printed. A table, not code: two or three lines
-/// for each entry are easier to read than one for each argument.
+/// All settings, as they are read, checked and printed. A table, not code: two or three lines for
+/// each entry are easier to read than one for each argument.
 #[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
     other!("venue", "data_dir", Path, engine.data_dir,
-        "Where everything lives that the venue writes: journal, event log, snapshots, and the \
-         sealed API keys. It is made if it does not exist. One process at a time uses it."),
+        "The data directory: journal, event log, snapshots, and the sealed API keys. It is created \
+         if it does not exist. Only one process at a time can use it."),
     millis!("venue", "drain_ms", 100, 3_600_000, drain,
         "How long a shutdown (SIGTERM or SIGINT) may take: at most half of it to answer the \
          requests in flight, and the rest to close connections, to confirm the journal and to make \
          a last snapshot. What was acknowledged is on disk in any case; a snapshot only makes the \
          next start quicker."),
     other!("engine", "level", Level, engine.level,
-        "What an acknowledgement promises. memory: the command was applied, and is lost with the \
-         process. buffered: it was written, survives the end of the process, and a power failure \
-         may take the last flush_every_ms of it. synced: the disk has confirmed it and all before \
-         it. A request may ask for more than this, for itself, and never for less."),
+        "The durability that an acknowledgement confirms. memory: the command was applied, and is \
+         lost with the process. buffered: it was written, survives the end of the process, and a \
+         power failure may lose the last flush_every_ms. synced: the disk has confirmed it and all \
+         earlier commands. A request may ask for a higher level, not for a lower one."),
     number!("engine", "engine_id", 1, 65_535, "", engine.engine.0 as u16,
-        "Which engine this is: the high bits of its order and trade ids. It cannot change while a \
-         data directory lives."),
+        "The engine's number, the high bits of its order and trade ids. It is fixed for the life \
+         of a data directory."),
     number!("engine", "group_bytes_max", 262_144, 1_048_576, "bytes",
         engine.group_bytes_max as usize,
-        "The most that is written to the journal or the event log at once."),
+        "The most bytes of one write to the journal or the event log."),
     millis!("engine", "flush_every_ms", 1, 60_000, engine.flush_every,
-        "Under buffered, how much time a power failure can take away."),
+        "The interval of flushes under buffered: a power failure loses at most this much time."),
     millis!("engine", "io_stalled_after_ms", 10, 600_000, engine.io_stalled_after,
         "How long the disk may take for one write or sync of the journal or the event log before \
-         the venue is stalled: it is not ready, commands are answered `busy`, and nothing is \
-         released until the disk goes on."),
+         the venue is stalled: it is not ready, answers commands with `busy`, and releases nothing \
+         until the disk responds."),
     millis!("engine", "io_failed_after_ms", 10, 3_600_000, engine.io_failed_after,
-        "How long it may take before the engine is given up and the process ends with exit code 4; \
-         not less than io_stalled_after_ms."),
+        "How long such a write or sync may take before the process ends with exit code 4; not less \
+         than io_stalled_after_ms."),
     millis!("engine", "clock_step_max_ms", 1, 86_400_000, engine.clock_step_max,
-        "How far the wall clock may step, in either direction, and be followed. Commands are \
-         stamped with the monotonic clock from its last agreement with the wall clock; a greater \
-         step is told and not followed until `rialto admin clock accept`."),
+        "The largest step of the wall clock, in either direction, that the venue follows. Commands \
+         are stamped with the monotonic clock from its last agreement with the wall clock; a \
+         larger step is logged and not followed until `rialto admin clock accept`."),
     number!("engine", "segment_bytes", 4_194_304, 1_073_741_824, "bytes",
         engine.segment_bytes as u64,
         "The length of the files of the journal and the event log. Each is written full of zeros \
          before it is used."),
     number!("storage", "entry_free_bytes_min", 0, 1_152_921_504_606_846_976, "bytes",
         storage.entry_bytes as u64,
-        "With fewer free bytes on the disk of the data directory, orders and amendments are refused \
-         (`storage_low`), until there are a twentieth more. Less than four engine.segment_bytes counts \
-         as that; 0 refuses none."),
+        "With fewer free bytes on the disk of the data directory, orders and amendments are \
+         refused (`storage_low`), until there are a twentieth more. Less than four \
+         engine.segment_bytes counts as that; 0 refuses none."),
     number!("storage", "topics_free_bytes_min", 0, 1_152_921_504_606_846_976, "bytes",
         storage.topics_bytes as u64,
-        "With fewer, messages and topics are refused, too, and requests are recorded in memory only. \
-         Below entry_free_bytes_min it counts as that."),
+        "With fewer free bytes, messages and topics are also refused, and requests are recorded in \
+         memory only. Below entry_free_bytes_min it counts as that."),
     number!("storage", "reserve_segments", 0, 16, "", engine.reserve_segments as usize,
-        "How many files of the journal, of the event log and of the flows of withdrawals each have \
-         their space already, so that the venue goes on when other processes have filled the disk."),
+        "How many files are allocated in advance for each of the journal, the event log and the \
+         flows of withdrawals, so that the venue continues when other processes have filled the \
+         disk."),
     number!("engine", "snapshot_every", 1_000, 10_000_000_000, "commands",
         engine.snapshot_every as u64,
         "A snapshot is made in the background each time this many commands were journaled. It \
@@ -162,13 +163,14 @@ pub const SETTINGS: &[Setting] = &[
         "How many snapshots are kept."),
     number!("engine", "producer_capacity", 1, 1_048_576, "commands",
         engine.producer_capacity as usize,
-        "How many commands may be in flight on one way into the engine (gateway.lanes says how \
-         many ways the gateway uses); one more is answered `busy`."),
+        "How many commands may be in flight on one lane into the engine (gateway.lanes is the \
+         number of lanes); one more is answered `busy`."),
     number!("engine", "background_share", 1, 90, "percent", engine.background_share as u8,
-        "How much of the writer's time goes to what takes many commands (mass cancels, closing an \
-         instrument, expiry) while commands wait. While none wait, it gets all."),
+        "The share of the sequencer's time for background work (mass cancels, closing an \
+         instrument, expiry) while commands wait. While none wait, background work gets all of \
+         it."),
     number!("engine", "spins", 0, 1_000_000, "", engine.wait.spins as u32,
-        "How often a thread of the engine looks for work before it sleeps. More trades processor \
+        "How often a thread of the engine polls for work before it sleeps. More trades processor \
          time for latency, and helps only where every such thread has a core of its own."),
     number!("engine", "event_ring_blocks", 2, 65_536, "groups", engine.event_ring_blocks as usize,
         "How many groups of events are kept in memory for readers that keep up; the others read \
@@ -191,9 +193,9 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         section: "journal",
         key: "encryption",
-        meaning: "With what journal, event log, snapshots and flows are encrypted, under the \
-                  current key of the file below, of --log-keys or of RIALTO_LOG_KEYS. The \
-                  recorder then stores nothing.",
+        meaning: "The cipher of journal, event log, snapshots and flows. The key is the current \
+                  one of keys_file, of --log-keys or of RIALTO_LOG_KEYS. The recorder then stores \
+                  nothing.",
         kind: Kind::Word {
             words: "\"none\", \"aes-128-gcm\", \"aes-256-gcm\", \"chacha20-poly1305\"",
             get: |config| {
@@ -211,8 +213,8 @@ pub const SETTINGS: &[Setting] = &[
     },
     other!("journal", "keys_file", OptionalPath, keys_file,
         "The file with the keys, readable by its owner only: lines `id: 64 hexadecimal digits`, \
-         and a line `current: id` if there are several. It must hold every key that something \
-         stored still needs."),
+         and a line `current: id` if there are several. It must hold every key under which stored \
+         data is encrypted."),
     number!("limits", "members_max", 1, 1_048_575, "", engine.limits.members_max as u32,
         "Members."),
     number!("limits", "accounts_max", 1, 1_048_575, "", engine.limits.accounts_max as u32,
@@ -260,60 +262,62 @@ pub const SETTINGS: &[Setting] = &[
         "Orders that ended and are still remembered, over all accounts; about 400 bytes each. \
          Beyond it the account that has most loses its oldest."),
     number!("feed", "history", 65_536, 1_000_000_000, "commands", live.history as u64,
-        "How many commands before the end of the journal the feed begins at a start, so that \
-         fills and ended orders outlive it."),
+        "How many commands before the end of the journal the feed reads again at a start, so that \
+         fills and ended orders survive a restart."),
     number!("feed", "backfill", 0, 1_000_000_000, "commands", live.backfill as u64,
-        "Commands before those whose trades of the last 24 hours are read back into tickers, last \
-         trades and fills."),
+        "Commands before feed.history whose trades of the last 24 hours are read again for \
+         tickers, last trades and fills."),
     number!("feed", "replay", 0, 1_000_000_000, "commands", live.replay as u64,
         "How many commands a private stream may be resumed behind the present; further back is \
          `too_far_back`."),
     number!("feed", "lag_max", 1, 1_000_000_000, "commands", feed_lag_max as u64,
-        "How many commands the feed may be behind the engine; when it is further behind, the \
-         venue is not ready (`/v1/ready`) until it is down to half of this."),
+        "How many commands the feed may be behind the engine; when it is further behind, the venue \
+         is not ready (`/v1/ready`) until it is down to half of this."),
     other!("gateway", "listen", Address, gateway.listen,
         "Where to listen for HTTP and WebSocket. Port 0 lets the system choose."),
     other!("gateway", "allow_remote", Switch, gateway.allow_remote,
-        "Whether an address other than the loopback is allowed. There is no TLS yet: what is said \
-         could be read, though neither altered nor repeated, on its way."),
+        "Whether an address other than the loopback is allowed. There is no TLS yet: others on the \
+         network can read requests and answers, but cannot alter or repeat signed requests."),
     other!("gateway", "operations_listen", OptionalAddress, gateway.operations_listen,
-        "Where probes and operators are answered (/v1/live, /v1/ready, /v1/health, /metrics and \
-         /v1/admin), whatever happens on the address above: with a thread and connections of their \
-         own. They are answered on the address above as well."),
+        "A second address for probes and operators (/v1/live, /v1/ready, /v1/health, /metrics and \
+         /v1/admin), with its own thread and connections, so that load on `listen` does not delay \
+         them. `listen` answers them as well."),
     number!("gateway", "operations_connections_max", 1, 10_000, "",
         gateway.operations_connections_max as usize,
-        "Connections at a time on that address; one more is told `too_many_connections`."),
+        "Connections at a time on operations_listen; one more is refused with \
+         `too_many_connections`."),
     number!("gateway", "worker_threads", 1, 1_024, "", gateway.worker_threads as usize,
-        "Threads that orders are entered, changed and cancelled on, and that operators are \
-         answered on."),
+        "Threads for order entry, amendments, cancels and operators."),
     number!("gateway", "shared_threads", 1, 1_024, "", gateway.shared_threads as usize,
-        "Threads of everything else: streams, queues and queries."),
+        "Threads for streams, queues and queries."),
     number!("gateway", "shared_nice", 0, 19, "", gateway.shared_nice as u8,
-        "By how much the priority of those, and of the thread that tells streams what happens, is \
-         lower, on Linux, so that orders come first when the processors are busy."),
+        "The nice value, on Linux, of the shared threads and of the feed's thread, so that orders \
+         come first when the processors are busy."),
     number!("gateway", "lanes", 1, 64, "", gateway.lanes as usize,
-        "Ways into the engine; each has its own bound on commands in flight."),
+        "Lanes into the engine; each has its own bound on commands in flight."),
     number!("gateway", "worker", 0, 1_023, "", gateway.worker as u16,
-        "Tells the ids of this venue's requests (`x-request-id`) from those of other venues."),
+        "The worker number in the ids of this venue's requests (`x-request-id`); give each venue \
+         its own."),
     number!("gateway", "connections_max", 1, 1_000_000, "", gateway.connections_max as usize,
-        "Connections at a time, streams included; one more is told `too_many_connections` and \
-         closed. Each needs a descriptor, and the start is refused if there are too few."),
+        "Connections at a time, streams included; one more is refused with `too_many_connections` \
+         and closed. Each needs a descriptor, and the start is refused if there are too few."),
     number!("gateway", "address_connections_max", 1, 1_000_000, "",
         gateway.address_connections_max as usize,
         "Connections of one address (the /64 of an IPv6 address) on which no request has been \
-         signed yet; one more is told `too_many_connections`."),
+         signed yet; one more is refused with `too_many_connections`."),
     number!("gateway", "key_connections_max", 1, 1_000_000, "",
         gateway.key_connections_max as usize,
         "Connections of one key: a connection belongs to the key of its first signed request. A \
          request that would be the first on one more is `too_many_connections`."),
     number!("gateway", "send_buffer_bytes", 0, 16_777_216, "bytes",
         gateway.send_buffer_bytes as usize,
-        "What the system holds for one connection of answers and messages that its client has not \
-         received yet (SO_SNDBUF). Linux doubles it, to count its own bookkeeping, and bounds it by \
-         net.core.wmem_max. A client far away receives about this much in each round trip. 0 leaves \
-         it to the system, which may hold some megabytes of each stream that is not read."),
+        "The send buffer of one connection (SO_SNDBUF): answers and messages that its client has \
+         not received yet. Linux doubles it, to count its own bookkeeping, and bounds it by \
+         net.core.wmem_max. A client far away receives about this much in each round trip. 0 \
+         leaves it to the system, which may buffer some megabytes for each stream whose client \
+         does not read."),
     other!("gateway", "trusted_proxies", Networks, gateway.trusted_proxies,
-        "Proxies whose word is taken for whose a connection or a request is: with the PROXY \
+        "Trusted proxies, which name the client of a connection or a request: with the PROXY \
          protocol (version 1 or 2), or the header Forwarded (RFC 7239), to which they must append \
          the client. Their own connections are bounded by connections_max alone."),
     number!("gateway", "body_bytes_max", 1_024, 16_777_216, "bytes",
@@ -324,19 +328,19 @@ pub const SETTINGS: &[Setting] = &[
         "The longest body of messages that are published on a topic."),
     number!("gateway", "bodies_bytes_max", 1_048_576, 1_099_511_627_776, "bytes",
         gateway.bodies_bytes_max as usize,
-        "Memory of the bodies of all requests under way; one more is `busy`. It is given back when \
-         a request has been answered."),
+        "Memory for the bodies of all requests in progress; one more is `busy`. It is freed when a \
+         request has been answered."),
     number!("gateway", "bodies_reserve_bytes", 0, 1_099_511_627_776, "bytes",
         gateway.bodies_reserve_bytes as usize,
-        "What of it is kept for bodies of up to 64 KiB whose senders are proved by the heads of \
-         their requests. Half of the rest is for senders who are proved already."),
+        "The part of bodies_bytes_max for bodies of up to 64 KiB whose request heads are signed. \
+         Half of the rest is for authenticated senders."),
     number!("gateway", "key_bodies_bytes_max", 65_536, 1_099_511_627_776, "bytes",
         gateway.key_bodies_bytes_max as usize,
-        "What of it the requests of one key may hold; one more is `too_many_bodies`."),
+        "The part of bodies_bytes_max for the requests of one key; one more is `too_many_bodies`."),
     number!("gateway", "address_bodies_bytes_max", 65_536, 1_099_511_627_776, "bytes",
         gateway.address_bodies_bytes_max as usize,
-        "What of it the requests of one remote address (of IPv6, of one /64) may hold until their \
-         senders are proved; one more is `too_many_bodies`."),
+        "The part of bodies_bytes_max for the requests of one remote address (of IPv6, of one /64) \
+         until their senders are authenticated; one more is `too_many_bodies`."),
     number!("gateway", "batch_rows_max", 1, 1_000, "rows", gateway.batch_rows_max as usize,
         "Most rows of one batch; more are `batch_size`."),
     number!("gateway", "depth_max", 1, 100_000, "", gateway.depth_max as usize,
@@ -348,18 +352,18 @@ pub const SETTINGS: &[Setting] = &[
     millis!("gateway", "body_timeout_ms", 100, 3_600_000, gateway.body_timeout,
         "How long a connection may take to send a request's body; then `body_timeout`."),
     millis!("gateway", "answer_timeout_ms", 100, 3_600_000, gateway.answer_timeout,
-        "How long a client may take for each 64 KiB of an answer, and for the rest of it; one that \
-         is slower is cut off."),
+        "How long a client may take for each 64 KiB of an answer, and for the rest of it; a slower \
+         one is disconnected."),
     millis!("gateway", "signature_window_ms", 100, 60_000, gateway.signature_window,
         "How far a request's timestamp may be behind the venue's clock. It may be a second ahead."),
     number!("gateway", "signatures_max", 1_000, 100_000_000, "", gateway.signatures_max as usize,
-        "Signatures remembered at a time, so that none is accepted twice; when that many came \
+        "Signatures remembered at a time, so that none is accepted twice. When this many have come \
          within two windows and two seconds, further signed requests are `busy`."),
     number!("gateway", "journal_bytes_per_key_per_day", 0, 1_000_000_000_000, "bytes",
         gateway.journal_bytes_per_key_per_day as u64,
-        "How many bytes of records one key may add to the journal in a day by entering and changing \
-         orders; one more is `journal_quota`. All of it may be used at once, and comes back evenly. \
-         Cancels and operators are exempt; 0 is no quota."),
+        "How many bytes of records one key may add to the journal in a day by entering and \
+         changing orders; one more is `journal_quota`. All of it may be used at once, and refills \
+         evenly. Cancels and operators are exempt; 0 is no quota."),
     number!("gateway", "key_rate", 1, 10_000_000, "requests per second", gateway.key_rate as u32,
         "Requests of one key; above it `rate_limited`."),
     number!("gateway", "key_burst", 1, 10_000_000, "requests", gateway.key_burst as u32,
@@ -370,80 +374,75 @@ pub const SETTINGS: &[Setting] = &[
     number!("gateway", "address_burst", 1, 10_000_000, "requests", gateway.address_burst as u32,
         "Requests without a valid signature that an address may make at once after a pause."),
     number!("gateway", "addresses_max", 1, 1_000_000, "", gateway.addresses_max as usize,
-        "Remote addresses counted apart; when there are more, all further ones share one \
-         allowance."),
+        "Remote addresses with their own allowance; all further ones share one."),
     millis!("gateway", "min_seq_wait_ms", 0, 60_000, gateway.min_seq_wait,
         "How long a request with `min_seq` waits for that sequence to become visible."),
     other!("gateway", "backup_dir", OptionalPath, gateway.backup_dir,
-        "Where `rialto backup NAME` has the venue write: each backup becomes a new directory of \
-         that name in it, and it is made if it does not exist. None means that the venue makes no \
-         backups."),
+        "The directory in which `rialto backup NAME` creates a new directory NAME. It is created \
+         if it does not exist. Empty refuses backups."),
     seconds!("withdrawals", "expires_after_s", 1, 31_536_000, withdrawals.expires_after,
-        "How long a withdrawal may wait for a decision before it is given back. It counts for \
-         those that are held from now on."),
+        "How long a withdrawal may wait for a decision before its amount is released. A change \
+         applies to new withdrawals."),
     number!("withdrawals", "ended_max", 1, 1_000_000, "", withdrawals.ended_max as usize,
-        "Withdrawals that have ended and are still shown, and known by their references, for at \
-         most 90 days; the oldest is forgotten. About 1 KB each."),
+        "Ended withdrawals that are still shown, and known by their references, for at most 90 \
+         days; the oldest is forgotten. About 1 KB each."),
     other!("queue", "enabled", Switch, queue_enabled,
-        "Whether topics are kept, in the directory queue of the data directory. They cost four \
-         threads; each priority of a topic that is being written takes at most 4 MiB of disk and four \
-         times what was written to it."),
+        "Whether the venue has topics, in the directory queue of the data directory. They cost \
+         four threads; each priority of a topic that is being written takes at most 4 MiB of disk \
+         and four times the bytes written to it."),
     number!("queue", "buffers_bytes", 0, 1_099_511_627_776, "bytes", queue_buffers_bytes as usize,
-        "Memory for messages that is made ready when the venue starts and then kept. Bursts on \
-         topics at the level memory are several times as fast as when the system has to hand \
-         memory out meanwhile; the start takes up to seconds longer for each gigabyte."),
+        "Memory for messages that is allocated when the venue starts and then kept. Bursts on \
+         topics at the level memory are several times as fast as with memory allocated during the \
+         burst; the start takes up to seconds longer for each gigabyte."),
     number!("queue", "topic_bytes_max", 0, 1_125_899_906_842_624, "bytes",
         gateway.queue.topic_bytes_max as u64,
-        "What a topic holds, in each priority, that is created over HTTP without bytes_max: a \
-         stream drops its oldest messages beyond, a work queue is full. Also what the dead letters \
-         take of a topic that has no bound, such as venue.events. 0 for no bound."),
+        "The bytes_max, for each priority, of a topic that is created over HTTP without one: a \
+         stream then drops its oldest messages, a work queue is full. It also bounds the dead \
+         letters of a topic without a bound, such as venue.events. 0 for no bound."),
     number!("queue", "grant_topics_max", 1, 10_000, "topics",
         gateway.queue.grant_topics_max as u32,
-        "How many topics there may be of the names that a key was granted, when it creates one, \
-         unless the grant says so itself; then grant_topics (503). Operators are not bound."),
+        "The most topics with names in a key's grant, checked when the key creates a topic; the \
+         grant may set its own. Above it grant_topics (503). Operators are exempt."),
     number!("queue", "grant_groups_max", 1, 1_000_000, "groups",
         gateway.queue.grant_groups_max as u32,
-        "How many groups the topics of the names may have together that a key was granted, when it \
-         creates one, unless the grant says so itself; then grant_groups (503). Operators are not \
-         bound."),
+        "The most groups of all topics in a key's grant, checked when the key creates a group; the \
+         grant may set its own. Above it grant_groups (503). Operators are exempt."),
     number!("queue", "grant_bytes_max", 1_048_576, 1_125_899_906_842_624, "bytes",
         gateway.queue.grant_bytes_max as u64,
-        "How much the topics may hold, all together and with their dead letters, that a key was \
-         granted, when it publishes, unless the grant says so itself; then grant_full (503). \
-         Operators are not bound."),
+        "The most bytes of all topics in a key's grant, dead letters included, checked when the \
+         key publishes; the grant may set its own. Above it grant_full (503). Operators are \
+         exempt."),
     number!("queue", "descriptors_max", 64, 1_048_576, "descriptors",
         queue_descriptors_max as usize,
-        "How many descriptors the queue keeps open, of all topics together. When more topics are \
-         written or read than that is enough for, some close their files in turn, which costs \
-         each about a millisecond."),
+        "How many descriptors the queue keeps open, over all topics. When the topics in use need \
+         more, some close their files in turn, which costs each about a millisecond."),
     number!("queue", "spare_bytes", 0, 1_099_511_627_776, "bytes", queue_spare_bytes as u64,
-        "How much of the files that retention drops is kept, over all topics at the level synced, \
-         to make their next files of: the disk then has half as much to write. The room is taken \
-         until the disk is full or the venue stops, and what was in a file stays in it until it \
-         is written over (docs/log.md); 0 keeps none."),
+        "The bytes of files dropped by retention that topics at the level synced reuse for their \
+         next files: the disk then writes half as much. The space is used until the disk is full \
+         or the venue stops, and old contents stay in a file until it is overwritten \
+         (docs/log.md). 0 keeps none."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
-        "How many requests are recorded in one second at most, by chance; with what each asks in \
-         turn. The default costs next to nothing and lets one see what a request does here; 0 \
-         records none."),
+        "The most requests recorded in one second, sampled at random, with their nested requests. \
+         The default costs next to nothing; 0 records none."),
     other!("recorder", "only_failures", Switch, recorder.only_failures,
-        "Whether, instead, every request is recorded while it is under way and only those that \
-         fail are kept. It costs each request some microseconds."),
+        "Whether every request is recorded, and only failed ones are kept, instead of a random \
+         sample. It costs each request some microseconds."),
     number!("recorder", "records_max", 16, 1_000_000, "records", recorder.records_max as u32,
-        "How many records are in memory at most, each of up to 100 steps and 8 KiB of variables; \
-         the oldest makes room."),
+        "The most records in memory, each of up to 100 steps and 8 KiB of variables; a new one \
+         replaces the oldest."),
     number!("recorder", "bytes_max", 0, 1_099_511_627_776, "bytes", recorder.bytes_max as u64,
-        "How much of the records is stored in the data directory at most, a few times a second and \
-         without being waited for; the oldest are removed. At least 65_536 is taken; 0 stores none, \
-         so that `rialto flow` has nothing to show."),
+        "The most bytes of records in the data directory. They are written a few times a second, \
+         in the background; the oldest are removed. Values from 1 to 65_535 count as 65_536. 0 \
+         stores none, so that `rialto flow` has nothing to show."),
     number!("stream", "connections_max", 1, 1_000_000, "", gateway.stream.connections_max as usize,
-        "Streams at a time; one more is told `too_many_streams`."),
+        "Streams at a time; one more is refused with `too_many_streams`."),
     number!("stream", "subscriptions_max", 1, 10_000, "", gateway.stream.subscriptions_max as usize,
         "Subscriptions of one connection; one more is `too_many_subscriptions`."),
     number!("stream", "address_subscriptions_max", 1, 1_000_000, "",
         gateway.stream.address_subscriptions_max as usize,
-        "Subscriptions of one address on all its streams that nobody has authenticated on; one \
-         more is `too_many_subscriptions`."),
+        "Subscriptions of one address on all its unauthenticated streams; one more is \
+         `too_many_subscriptions`."),
     number!("stream", "message_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.stream.message_bytes_max as usize,
         "The longest message from a client; a longer one closes the connection."),
@@ -458,25 +457,26 @@ pub const SETTINGS: &[Setting] = &[
     number!("stream", "queue_messages", 16, 1_000_000, "messages",
         gateway.stream.queue_messages as usize,
         "Messages that may wait for one client, books and tickers aside; when there are more, the \
-         connection is closed, and says after which sequence it can go on."),
+         connection is closed with the sequence from which it can resume."),
     number!("stream", "queue_bytes", 65_536, 1_073_741_824, "bytes",
         gateway.stream.queue_bytes as usize,
-        "How long the messages that wait for one client may be, all together."),
+        "The most bytes of messages that may wait for one client."),
     number!("stream", "queue_levels", 16, 1_000_000, "levels", gateway.stream.queue_levels as usize,
         "Changed levels of one book that may wait, merged; when there are more, the whole book is \
          sent anew."),
     millis!("stream", "send_timeout_ms", 100, 3_600_000, gateway.stream.send_timeout,
-        "How long one message may take to go out; then the connection is closed."),
+        "How long sending one message may take; then the connection is closed."),
     millis!("stream", "heartbeat_ms", 100, 3_600_000, gateway.stream.heartbeat,
-        "How often a client is pinged and told how far its streams are complete."),
+        "The interval of pings, and of messages with the last complete sequence of each stream."),
     millis!("stream", "idle_timeout_ms", 100, 3_600_000, gateway.stream.idle_timeout,
-        "How long a client may be silent, not even answering pings; then the connection is closed."),
+        "How long a client may send nothing, not even answers to pings; then the connection is \
+         closed."),
     number!("stream", "replays_max", 1, 1_000, "", gateway.stream.replays_max as usize,
-        "Private streams that are replayed from the event log at a time; further ones wait."),
+        "Private streams replayed from the event log at a time; further ones wait."),
     Setting {
         section: "logging",
         key: "level",
-        meaning: "From which level on events are logged. The variable RIALTO_LOG comes before it: a \
+        meaning: "The lowest level that is logged. The variable RIALTO_LOG overrides it with a \
                   level, levels of targets, or both, as in \"info,rialto_gateway=debug\".",
         kind: Kind::Word {
             words: crate::logging::WORDS,
@@ -488,12 +488,11 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     millis!("logging", "slow_request_ms", 1, 3_600_000, gateway.slow_request,
-        "A request that takes at least this long is logged, the time that its body takes to come \
-         included."),
+        "A request that takes at least this long is logged. The time to receive its body counts."),
     Setting {
         section: "logging",
         key: "format",
-        meaning: "Whether a line of the log is text for people or a JSON object.",
+        meaning: "The format of log lines: text or a JSON object.",
         kind: Kind::Word {
             words: "\"text\", \"json\"",
             get: |config| config.log_format.word().to_string(),

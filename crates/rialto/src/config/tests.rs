@@ -1,4 +1,4 @@
-//! The table of settings, held to what it promises.
+//! Tests of the table of settings.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn what_is_printed_reads_back_as_the_defaults() {
+fn the_printed_configuration_parses_to_the_defaults() {
     let printed = print(&Config::default());
     assert_eq!(told(&parse(&printed).unwrap()), told(&Config::default()));
     assert_eq!(told(&parse("").unwrap()), told(&Config::default()));
@@ -54,7 +54,7 @@ fn every_setting_reaches_the_configuration_and_nothing_else() {
 }
 
 #[test]
-fn defaults_lie_within_their_ranges_and_ranges_end_where_they_say() {
+fn defaults_are_within_their_ranges_and_ranges_are_exact() {
     for setting in SETTINGS {
         let Kind::Number { min, max, get, .. } = setting.kind else { continue };
         let default = get(&Config::default());
@@ -73,7 +73,7 @@ fn defaults_lie_within_their_ranges_and_ranges_end_where_they_say() {
 }
 
 #[test]
-fn no_setting_stands_twice_and_every_section_has_some() {
+fn settings_are_unique_and_every_section_has_some() {
     for (at, setting) in SETTINGS.iter().enumerate() {
         let same = |other: &&Setting| (other.section, other.key) == (setting.section, setting.key);
         assert_eq!(SETTINGS[..at].iter().find(same).map(|other| other.key), None);
@@ -86,13 +86,13 @@ fn no_setting_stands_twice_and_every_section_has_some() {
 }
 
 #[test]
-fn what_is_unknown_is_refused_with_its_line() {
+fn unknown_settings_are_refused_with_the_line() {
     let error = refused("[engine]\nlevel = \"synced\"\n\n  levle = \"synced\"\n");
     assert!(error.starts_with("4:3: there is no setting levle in [engine]"), "{error}");
     let error = refused("# a comment\n[engin]\n");
     assert!(error.starts_with("2:2: there is no section [engin]"), "{error}");
     let error = refused("[gateway]\nlevel = \"synced\"\n");
-    assert!(error.contains("belongs into the section [engine]"), "{error}");
+    assert!(error.contains("belongs in the section [engine]"), "{error}");
     let error = refused("level = \"synced\"\n");
     assert!(error.starts_with("1:1:"), "{error}");
     let error = refused("engine = 3\n");
@@ -100,7 +100,7 @@ fn what_is_unknown_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_is_malformed_or_of_the_wrong_type_is_refused_with_its_line() {
+fn malformed_values_are_refused_with_the_line() {
     for (text, start) in [
         ("[engine]\nlevel = synced\n", "2:"),
         ("[engine]\nlevel = \"fast\"\n", "2:9: level must be \"memory\", \"buffered\""),

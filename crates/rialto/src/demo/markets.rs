@@ -9,9 +9,9 @@ use rialto_model::{
 pub(crate) struct DemoCurrency {
     pub(crate) code: &'static str,
     pub(crate) places: u8,
-    /// What each of the simulated accounts is funded with, in whole units.
+    /// The funds of each simulated account, in whole units.
     pub(crate) funds: i128,
-    /// What the visitor's account is funded with, in whole units.
+    /// The funds of the visitor's account, in whole units.
     pub(crate) visitor_funds: i128,
 }
 
@@ -91,7 +91,7 @@ pub(crate) const MARKETS: [DemoMarket; 3] = [
     },
 ];
 
-/// What a price of the demo may be away from the last trade before it is refused.
+/// The collar: how far a price may be from the last trade.
 const COLLAR_PPM: u32 = 100_000;
 
 impl DemoMarket {
@@ -138,20 +138,20 @@ pub(crate) struct DemoMember {
     pub(crate) role: Role,
 }
 
-/// What an account of the demo does.
+/// The role of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Whoever tries the demo.
+    /// The person who tries the demo.
     Visitor,
     /// Quotes both sides of every market.
     Maker,
     /// Leaves orders further away and takes some of them back.
     Crowd,
-    /// Trades with what stands there.
+    /// Trades with resting orders.
     Taker,
 }
 
-/// All members of the demo. The visitor comes first: that one says whose venue it is.
+/// All members of the demo. The visitor comes first: it identifies the venue as the demo's.
 pub(crate) const MEMBERS: [DemoMember; 11] = [
     DemoMember { number: 1, name: VISITOR_NAME, role: Role::Visitor },
     DemoMember { number: 11, name: "maker-1", role: Role::Maker },
@@ -166,7 +166,7 @@ pub(crate) const MEMBERS: [DemoMember; 11] = [
     DemoMember { number: 33, name: "taker-3", role: Role::Taker },
 ];
 
-/// The name of the member that whoever tries the demo trades as.
+/// The name of the visitor's member.
 pub(crate) const VISITOR_NAME: &str = "demo-visitor";
 /// The visitor's member and account.
 pub(crate) const VISITOR: u32 = 1;

@@ -24,39 +24,40 @@ use std::time::{Duration, Instant};
 use view::Footer;
 use visitor::Visitor;
 
-/// How long queries may take to know what a start has made.
+/// The longest wait until queries see the commands of the start.
 const VISIBLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Files of the demo's journal and event log: a first start does not write half a gigabyte of zeros.
 const SEGMENT_BYTES: u64 = 32 << 20;
 const GIGABYTE: u64 = 1_000_000_000;
 
-/// What the demo is told on the command line.
+/// The arguments of the demo.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the demo keeps its data; it goes on from there the next time.
+    /// The data directory; the next run continues from it.
     #[arg(long, value_name = "DIR", default_value = "data/demo")]
     data: PathBuf,
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
     /// The durability level: memory, buffered or synced.
     #[arg(long, default_value_t = Level::Synced)]
     level: Level,
-    /// How many orders the simulated members enter each second; 0 leaves the market to you.
+    /// The orders that simulated members enter each second; 0 for none.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(0..=200_000))]
     rate: u32,
-    /// Stop by itself after so many seconds.
+    /// Stop after this many seconds.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// Stop by itself after so many gigabytes were written: the journal is kept, and a market that
-    /// never sleeps fills any disk.
+    /// Stop after writing this many gigabytes. The journal is never shortened, so that a demo
+    /// without this bound fills the disk.
     #[arg(long, value_name = "GB", default_value_t = 20,
         value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     disk: u64,
-    /// One line every few seconds instead of the view; also where nobody is looking.
+    /// Print one line every few seconds instead of the view; the default if the output is not a
+    /// terminal.
     #[arg(long)]
     plain: bool,
-    /// What the simulated members do follows from this number.
+    /// The seed of the simulated members.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -79,7 +80,7 @@ impl Args {
     }
 }
 
-/// Runs the demo until it is told to stop.
+/// Runs the demo until a signal stops it.
 ///
 /// # Errors
 /// It does not start, or ends other than in an orderly way.
@@ -90,7 +91,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
     tell_opening(&config, &venue, &opening);
     let watched = trade(args, &venue, &stop, &logging);
-    say(format_args!("stopping: finishing what was taken"));
+    say(format_args!("stopping: finishing accepted requests"));
     let released = venue.engine().released();
     let closed = venue.close(config.drain);
     watched?;
@@ -132,7 +133,7 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop, logging: &Logging) -> Result<(
             || venue.check().is_err()
     };
     watch(args, venue, &instruments, &visitor, logging, is_over);
-    // Ending the flow waits for its last answers, so that they are part of what is closed.
+    // Ending the flow waits for its last answers, so that they are in the closed journal.
     drop(flow);
     venue.check()
 }
@@ -153,7 +154,7 @@ fn watch(
 ) {
     if !args.plain && is_interactive() {
         let footer = Footer { url: visitor.url(), order_line: visitor.order_line() };
-        // Lines of the log would stand across the picture.
+        // Log lines would overwrite the picture.
         let held = is_stderr_terminal().then(|| logging.hold());
         let watched = view::watch(venue, instruments, &footer, || is_over(Duration::ZERO));
         drop(held);

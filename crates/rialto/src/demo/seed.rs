@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Refuses a venue that somebody uses for something else: the simulated flow has no place there.
+/// Refuses a data directory that is not the demo's: it must get no simulated flow.
 pub(crate) fn check_is_demo(feed: &Feed) -> Result<(), Error> {
     let visitor = feed.member(MemberId(VISITOR)).map(|member| member.name);
     let is_empty = feed.members().next().is_none() && feed.currencies().is_empty();

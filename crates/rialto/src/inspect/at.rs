@@ -10,19 +10,17 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Shows the venue as it was at a sequence or a time.
-///
-/// Replays the journal from the snapshot before it, and changes nothing. No venue may run on the
-/// directory.
+/// Shows the state of a stopped venue at a sequence or a time. Replays the journal from the
+/// snapshot before it, and changes nothing. The venue must be stopped.
 #[derive(Debug, clap::Args)]
 pub struct AtArgs {
     /// The data directory.
     #[arg(long)]
     data: PathBuf,
-    /// After the command with this sequence; without it and without --time, at the end.
+    /// After the command with this sequence. Without --seq and --time, at the end.
     #[arg(long, conflicts_with = "time")]
     seq: Option<u64>,
-    /// After everything up to this time: RFC 3339 in UTC, or nanoseconds since 1970.
+    /// After all commands up to this time: RFC 3339 in UTC, or nanoseconds since 1970.
     #[arg(long, value_parser = utc::parse)]
     time: Option<Timestamp>,
     /// Print one JSON object instead of text.
@@ -30,7 +28,7 @@ pub struct AtArgs {
     json: bool,
     #[command(flatten)]
     keys: KeyArgs,
-    /// What to show.
+    /// The object to show.
     #[command(subcommand)]
     what: What,
 }
@@ -41,7 +39,7 @@ enum What {
     Book {
         /// Its symbol, such as BTC-USD.
         symbol: String,
-        /// How many levels of each side.
+        /// The number of levels of each side.
         #[arg(long, default_value_t = 10)]
         depth: usize,
     },
@@ -60,7 +58,7 @@ enum What {
 /// Runs the command.
 ///
 /// # Errors
-/// The directory is in use or damaged, does not reach the moment, or holds nothing of that name.
+/// The directory is in use or damaged, does not reach the sequence or time, or has no such object.
 pub fn run(args: &AtArgs) -> Result<(), Error> {
     let disk = read_only::open(&args.data)?;
     let at = match (args.seq, args.time) {
@@ -83,7 +81,7 @@ pub fn run(args: &AtArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the caller asked for wrongly is told apart from damage.
+/// Distinguishes an invalid request from damage.
 fn told(error: ReplayError) -> Error {
     let is_damage = !matches!(
         error,
@@ -127,7 +125,7 @@ fn what(args: &AtArgs, disk: &Arc<dyn Disk>, keys: &KeyRing, core: &Core) -> Res
     }
 }
 
-/// The same for people: simple values first, lists as tables below.
+/// The object as text: simple values first, lists as tables below.
 fn text(answer: &Value) -> String {
     let Value::Object(fields) = answer else { return format!("{answer}\n") };
     let width = fields.keys().map(String::len).max().unwrap_or(0);

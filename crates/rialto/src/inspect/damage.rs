@@ -4,7 +4,7 @@ use rialto_engine::{ReplayError, SnapshotFileError, StartError, VerifyError};
 use rialto_log::{BlobError, OpenError, ReadError};
 use std::path::{Path, PathBuf};
 
-/// What an error says was found, where a file is at the bottom of it.
+/// The damage that caused an error, if a file caused it.
 enum Cause<'a> {
     Open(&'a OpenError),
     Read(&'a ReadError),
@@ -68,14 +68,14 @@ fn lacks_key(error: &VerifyError) -> bool {
     )
 }
 
-/// What to do about it.
+/// The advice for the operator.
 pub(super) fn advice(error: &VerifyError, data_dir: &Path) -> &'static str {
     if lacks_key(error) {
         return "give the keys that the directory was written with: --log-keys FILE, or the \
                 variable RIALTO_LOG_KEYS";
     }
     match error {
-        VerifyError::Disk(_) => "mend what the system names, and verify again",
+        VerifyError::Disk(_) => "correct the problem that the system reports, and verify again",
         VerifyError::EventLog(_) | VerifyError::ReadEvents(_) => {
             "restore the event log from a backup; or stop the venue and move the directory \
              `events` away: the next start makes it again from the journal"
@@ -94,7 +94,7 @@ pub(super) fn advice(error: &VerifyError, data_dir: &Path) -> &'static str {
             "restore journal and event log together from a backup; what the event log says was \
              released, and the journal no longer yields it"
         }
-        _ => "restore the data directory, or the file that is named, from a backup",
+        _ => "restore the data directory, or the named file, from a backup",
     }
 }
 

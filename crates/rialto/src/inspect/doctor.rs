@@ -1,4 +1,4 @@
-//! `rialto doctor`: what the machine is good for, in figures and sentences.
+//! `rialto doctor`: measures the machine and gives advice.
 
 use super::output;
 use super::sync_rate::{self, SyncRate};
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Below this much free space the journal will soon have none.
+/// The free space below which the journal will soon have none.
 const FREE_BYTES_LOW: u64 = 2 << 30;
-/// Open files that a venue needs at least: connections and segments.
+/// The least descriptors that a venue needs for connections and segments.
 const OPEN_FILES_LOW: u64 = 4_096;
 
-/// Measures the machine: disk, clock, limits, and what they mean for the chosen level.
+/// Measures disk, clock and limits of the machine, and judges them for a durability level.
 ///
 /// Takes a few seconds. Writes a file of 16 MiB in the directory and removes it.
 #[derive(Debug, clap::Args)]
 pub struct DoctorArgs {
-    /// The directory where the data is or will be; the nearest one above it that exists is measured.
+    /// The data directory; if it does not exist, its nearest existing parent is measured.
     #[arg(default_value = ".")]
     dir: PathBuf,
     /// The durability level to judge by: memory, buffered or synced.
@@ -32,7 +32,7 @@ pub struct DoctorArgs {
     json: bool,
 }
 
-/// Everything that was found.
+/// The findings.
 struct Findings {
     dir: PathBuf,
     machine: Host,
@@ -81,7 +81,7 @@ fn examine(wanted: &Path) -> Result<Findings, Error> {
     })
 }
 
-/// The smallest step that the clock was seen to take.
+/// The smallest step observed of the clock.
 fn clock_step_ns() -> u64 {
     let mut least = u64::MAX;
     for _ in 0..1_000 {
@@ -136,7 +136,7 @@ impl Findings {
         pairs
     }
 
-    /// What the figures mean, most important first.
+    /// The advice that follows from the figures, most important first.
     fn advice(&self, level: Level) -> Vec<String> {
         let [_, usual, greatest] = &self.sync.sizes[..] else { return Vec::new() };
         let sync_us = usual.p50.as_secs_f64() * 1e6;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the event log says of one order.
+/// The history of one order from the event log.
 #[derive(Default)]
 struct Story {
     accepted: Option<(Timestamp, Accepted)>,
@@ -19,7 +19,7 @@ struct Story {
     ended: Option<(Seq, Timestamp, Option<DoneReason>)>,
 }
 
-/// The story of an order that had ended by the state's sequence; `None` if there was no such order.
+/// The history of an order that ended by the state's sequence; `None` if there was no such order.
 pub(super) fn find(
     disk: &Arc<dyn Disk>,
     data_dir: &Path,

@@ -13,17 +13,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Lists commands and the events that followed from them.
-///
-/// Changes nothing. No venue may run on the directory.
+/// Lists commands with their events. Changes nothing. The venue must be stopped.
 #[derive(Debug, clap::Args)]
 pub struct JournalArgs {
     /// The data directory.
     dir: PathBuf,
-    /// The first sequence; by default the oldest there is.
+    /// The first sequence; by default the oldest.
     #[arg(long)]
     from: Option<u64>,
-    /// The last sequence; by default the newest there is.
+    /// The last sequence; by default the newest.
     #[arg(long)]
     to: Option<u64>,
     /// Print one JSON object a line instead of text.
@@ -120,7 +118,7 @@ impl Line {
     }
 }
 
-/// The events of one sequence after the other.
+/// Reads the events of each sequence in turn.
 struct EventLines {
     reader: Reader,
     ready: VecDeque<(u64, Vec<Event>)>,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
-/// Prints text. A reader that has gone away is no failure of what was asked for.
+/// Prints text. A closed pipe is not an error.
 pub(super) fn print(text: &str) {
     drop(io::stdout().lock().write_all(text.as_bytes()));
 }

@@ -7,16 +7,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The names of the logs in a data directory; `docs/formats/journal.md` says what they hold.
+/// The names of the logs in a data directory; `docs/formats/journal.md` describes them.
 pub(crate) const JOURNAL_DIR: &str = "journal";
 /// See [`JOURNAL_DIR`].
 pub(crate) const EVENTS_DIR: &str = "events";
 
-/// The machine's disk; every change is refused. What reads through it cannot open a new epoch,
-/// tidy up or repair, whatever it tries.
+/// The machine's disk, read only: it refuses every change, so that no reader can open a new epoch,
+/// clean up or repair.
 struct ReadOnlyDisk {
     real: RealDisk,
-    /// Whether an engine may hold the directory meanwhile.
+    /// Whether an engine may use the directory at the same time.
     is_beside: bool,
 }
 
@@ -25,15 +25,15 @@ pub(super) fn open(data_dir: &Path) -> Result<Arc<dyn Disk>, Error> {
     open_disk(data_dir, false)
 }
 
-/// The same, beside an engine that may hold the directory. What is released never changes, but what
-/// is read at the end may be half written, and old files may go away meanwhile.
+/// The same beside a running engine. Released records never change, but the end may be half
+/// written, and old files may be deleted.
 pub(super) fn open_beside(data_dir: &Path) -> Result<Arc<dyn Disk>, Error> {
     open_disk(data_dir, true)
 }
 
 fn open_disk(data_dir: &Path, is_beside: bool) -> Result<Arc<dyn Disk>, Error> {
     if !data_dir.is_dir() {
-        return Err(Error::Usage(format!("{} is no directory", data_dir.display())));
+        return Err(Error::Usage(format!("{} is not a directory", data_dir.display())));
     }
     if !data_dir.join(JOURNAL_DIR).is_dir() {
         let reason = "holds no venue: there is no directory `journal` in it";
@@ -48,8 +48,8 @@ struct SharedLock {
 
 impl DirLock for SharedLock {}
 
-/// A directory that was never opened has no lock file, and then nobody holds it; one that is read
-/// beside an engine is not locked.
+/// A directory that was never opened has no lock file. A directory read beside an engine is not
+/// locked.
 struct NoLock;
 
 impl DirLock for NoLock {}
@@ -91,8 +91,8 @@ impl Disk for ReadOnlyDisk {
         refused(Operation::SyncDir, dir)
     }
 
-    /// Refuses while an engine holds the directory, and keeps one from starting; others may look at
-    /// the same time.
+    /// Fails while an engine holds the directory, and prevents one from starting. Other readers may
+    /// share it.
     fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
         if self.is_beside {
             return Ok(Box::new(NoLock));

@@ -5,7 +5,7 @@ use rialto_engine::{Core, OrderState};
 use rialto_model::{AccountId, Amount, Decimal, Instrument, Side, Timestamp};
 use serde_json::{Value, json};
 
-/// When the state was.
+/// The sequence and time of the state.
 pub(super) fn moment(core: &Core) -> Value {
     json!({"seq": core.seq(), "time": utc::show(core.time())})
 }

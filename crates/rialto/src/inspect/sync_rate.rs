@@ -5,15 +5,15 @@ use rialto_disk::{Access, AlignedBuf, Disk, DiskError, IoMode, RealDisk};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The sizes that are measured: a lone command, a usual group, the greatest group.
+/// The sizes to measure: a single command, a usual group, the largest group.
 const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
-/// How long each size is measured.
+/// The duration of each measurement.
 const TIME_EACH: Duration = Duration::from_millis(900);
 const WRITES_MAX: usize = 500;
-/// The file that is written, in bytes: written in full first, as segments are.
+/// The length of the file in bytes. It is written in full first, as segments are.
 const FILE_BYTES: usize = 16 << 20;
 
-/// What was measured for one size.
+/// The measurement of one size.
 pub(super) struct Measured {
     pub(super) bytes: usize,
     pub(super) writes: usize,
@@ -21,13 +21,13 @@ pub(super) struct Measured {
     pub(super) p99: Duration,
 }
 
-/// How writes really go, and how long they take.
+/// The mode of writes, and their duration.
 pub(super) struct SyncRate {
     pub(super) mode: IoMode,
     pub(super) sizes: Vec<Measured>,
 }
 
-/// Removes the file whatever happens.
+/// Removes the file on drop.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {

@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Replays a data directory and compares every recorded event and every snapshot.
-///
-/// Reads every byte, changes none. No venue may run on the directory.
+/// Replays a data directory and compares every recorded event and every snapshot. Reads every byte,
+/// and changes nothing. The venue must be stopped.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     /// The data directory.
@@ -29,7 +28,7 @@ pub struct VerifyArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The directory is in use, or not in order; the error says where and what to do.
+/// The directory is in use or damaged; the error says where and what to do.
 pub fn run(args: &VerifyArgs) -> Result<(), Error> {
     let disk = read_only::open(&args.dir)?;
     let keys = args.keys.ring()?;

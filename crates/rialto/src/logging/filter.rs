@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_directive_is_refused_and_named() {
+    fn an_invalid_directive_is_refused_by_name() {
         for (wrong, named) in [
             ("loud", "\"loud\" is none of"),
             ("info,rialto_gateway=loud", "\"loud\" is none of"),

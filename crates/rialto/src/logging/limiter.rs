@@ -32,7 +32,7 @@ impl Limiter {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Site { metadata, began: now, passed: 0, left_out: 0 };
         let site = sites.entry(metadata.callsite()).or_insert_with(new);
-        // A window in which lines were left out ends in `ended`, which tells how many.
+        // A window with suppressed lines ends in `ended`, with their number.
         if site.left_out == 0 && now.saturating_duration_since(site.began) >= WINDOW {
             *site = new();
         }
@@ -44,7 +44,7 @@ impl Limiter {
         false
     }
 
-    /// The call sites that had lines left out in a window that has ended, with how many. Where
+    /// The call sites with suppressed lines in an ended window, and their numbers. Where
     /// `all`, every window ends now.
     pub(super) fn ended(&self, now: Instant, all: bool) -> Vec<(&'static Metadata<'static>, u64)> {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_cut_and_counted_and_begins_anew_after_the_window() {
+    fn a_flood_is_cut_and_counted_until_the_next_window() {
         let (limiter, begin) = (Limiter::default(), Instant::now());
         let passed = (0..100).filter(|_| limiter.admits(metadata(), begin)).count();
         assert_eq!(passed, LINES_MAX as usize);

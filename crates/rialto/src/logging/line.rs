@@ -1,8 +1,7 @@
 //! One event as one line: time, level, target, message, fields; as text or as a JSON object.
-//!
-//! Part of what is logged comes from callers. Control characters and such as turn the direction of
-//! writing are escaped, and in text a value that is not one plain word stands in quotation marks, so
-//! that no caller can forge a line or a field.
+//! Callers can put text of theirs into log lines. Control characters and such as turn the direction
+//! of writing are escaped, and in text a value that is not one plain word stands in quotation
+//! marks, so that no caller can forge a line or a field.
 
 use crate::config::LogFormat;
 use crate::inspect::utc;
@@ -13,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level};
 
-/// What message and values may take together; what is beyond is cut.
+/// The most bytes of message and values; the rest is cut.
 const BYTES_MAX: usize = 4_096;
 /// The field that holds the message.
 const MESSAGE: &str = "message";

@@ -2,7 +2,7 @@
 //!
 //! The crates emit events with `tracing`; `rialto serve` and `rialto demo` install the one
 //! subscriber, here. An emitting thread formats its line and puts it into a bounded queue. A thread of
-//! its own writes the queue out, so that a standard error that nobody reads holds nobody up. Each
+//! its own writes the queue out, so that an unread standard error blocks no thread. Each
 //! place in the code may emit a bounded number of lines in a time; the rest are counted.
 
 mod filter;
@@ -24,10 +24,10 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use writer::Queue;
 
-/// The variable that says what is logged, before the configuration does.
+/// The environment variable that overrides the configured level.
 const VARIABLE: &str = "RIALTO_LOG";
 
-/// The log of this process. Dropping it writes out what is queued.
+/// The log of this process. Dropping it writes the queued lines.
 #[derive(Debug)]
 pub(crate) struct Logging {
     queue: Queue,

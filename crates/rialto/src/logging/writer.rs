@@ -17,9 +17,9 @@ const TARGET: &str = "rialto::logging";
 const QUEUED_MAX: usize = 1_024;
 /// Lines that are kept while they are held back: the newest.
 const HELD_MAX: usize = 1_024;
-/// How often what was left out is looked at.
+/// The interval at which suppressed lines are reported.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long the end of the process waits for a standard error that nobody reads.
+/// The longest wait of the process's end for an unread standard error.
 const FLUSH_WITHIN: Duration = Duration::from_secs(1);
 
 enum Message {
@@ -27,7 +27,7 @@ enum Message {
     Hold,
     Release,
     Flush(SyncSender<()>),
-    /// As a flush, and what was left out is told.
+    /// A flush that also reports suppressed lines.
     End(SyncSender<()>),
 }
 
@@ -66,18 +66,18 @@ impl Queue {
         self.flush();
     }
 
-    /// Writes what was held back.
+    /// Writes the buffered lines.
     pub(super) fn release(&self) {
         let _ = self.sender.send(Message::Release);
         self.flush();
     }
 
-    /// Waits until what was pushed before is written, for a bounded time.
+    /// Waits, for a bounded time, until all lines pushed before are written.
     pub(super) fn flush(&self) {
         self.wait_for(Message::Flush);
     }
 
-    /// The same, and tells what was left out so far.
+    /// The same, and reports suppressed lines.
     pub(super) fn end(&self) {
         self.wait_for(Message::End);
     }
@@ -136,7 +136,7 @@ impl<W: Write> Writer<W> {
                 }
                 held.push_back(line);
             }
-            // There is nobody to tell that the standard error is closed.
+            // A closed standard error cannot be reported anywhere.
             None => {
                 let _ = self.out.write_all(line.as_bytes());
             }
@@ -174,7 +174,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::mpsc::channel;
 
-    /// An output that somebody else reads.
+    /// An output that another thread reads.
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// An output that takes nothing until it is told to.
+    /// An output that blocks until it is opened.
     struct Stuck(std::sync::mpsc::Receiver<()>, Shared);
 
     impl Write for Stuck {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_nobody_reads_holds_nobody_up_and_the_rest_is_counted() {
+    fn an_unread_output_blocks_no_thread_and_lost_lines_are_counted() {
         let (go_on, told) = channel();
         let out = Shared::default();
         let queue =

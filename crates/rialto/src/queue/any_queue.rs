@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::io;
 use std::time::Duration;
 
-/// What is done with each message; an error ends it.
+/// Handles each message; an error ends the delivery.
 pub(super) type Show<'a> = &'a mut dyn FnMut(&Shown<'_>) -> io::Result<()>;
 
-/// A queue: in a directory of this machine, or a venue's.
+/// A queue: a local directory's, or a venue's.
 pub(super) trait AnyQueue {
     fn create_topic(&self, create: &Create) -> Result<(), Error>;
 
@@ -27,8 +27,8 @@ pub(super) trait AnyQueue {
     /// The options and statistics of a topic, as the API shows them.
     fn topic(&self, topic: &str) -> Result<Value, Error>;
 
-    /// Publishes messages, with numbers from `first` on unless the producer is 0, and returns when
-    /// they are as durable as the topic's level.
+    /// Publishes messages, numbered from `first` on unless the producer is 0. Returns when they are
+    /// as durable as the topic's level.
     fn publish(
         &self,
         topic: &str,
@@ -36,7 +36,7 @@ pub(super) trait AnyQueue {
         numbers: (u64, u64),
     ) -> Result<Published, Error>;
 
-    /// Joins a group, which is created with its usual options if there is none.
+    /// Joins a group, and creates it with default options if it does not exist.
     fn join(&self, topic: &str, group: &str) -> Result<Box<dyn Member + '_>, Error>;
 
     /// Reads without being a member of a group.
@@ -56,32 +56,32 @@ pub(super) trait AnyQueue {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Published {
     pub(super) messages: u64,
-    /// Messages that had been published before under their numbers.
+    /// Duplicates: messages already published under their numbers.
     pub(super) duplicates: u64,
 }
 
-/// Messages that were shown.
+/// A batch of printed messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     pub(super) messages: u64,
-    /// How many had been dropped before they were read.
+    /// The messages that retention dropped before they were read.
     pub(super) missed: u64,
-    /// How many were left out because there are later ones of their keys.
+    /// The messages skipped because their keys have later ones.
     pub(super) conflated: u64,
-    /// Whether the reader has had enough.
+    /// Whether the output was closed.
     pub(super) is_enough: bool,
 }
 
 /// A member of a group.
 pub(super) trait Member {
-    /// Shows at most `most` messages; waits for some at most this long.
+    /// Prints at most `most` messages; waits at most this long for the first.
     fn fetch(&mut self, most: usize, wait: Duration, show: Show<'_>) -> Result<Seen, Error>;
 
-    /// Acknowledges what was shown last. Returns how many leases had been lost.
+    /// Acknowledges the last batch. Returns the number of lost leases.
     fn done(&mut self) -> Result<u64, Error>;
 
-    /// Gives back what was shown last, except for the first `looked_at` messages, so that it does not
-    /// count as an attempt. Returns how many could not be given back.
+    /// Returns the last batch to the group, except for the first `looked_at` messages, so that it
+    /// does not count as an attempt. Returns the number of lost leases.
     fn return_unseen(&mut self, looked_at: usize) -> Result<u64, Error>;
 
     /// Leaves the group. Returns when acknowledgements are as durable as the topic's level; messages
@@ -89,8 +89,8 @@ pub(super) trait Member {
     fn leave(self: Box<Self>) -> Result<(), Error>;
 }
 
-/// A place in a topic.
+/// A position in a topic.
 pub(super) trait Pages {
-    /// Shows at most `most` of the messages that there are now.
+    /// Prints at most `most` of the available messages.
     fn next(&mut self, most: usize, show: Show<'_>) -> Result<Seen, Error>;
 }

@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// How many messages are read at a time.
+/// The messages of one fetch.
 const FETCH: u64 = 1_000;
-/// How often `--follow` looks for more.
+/// The interval at which `--follow` looks for more messages.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Reads where to begin; for use as a parser of arguments.
+/// Parses a start position of the command line.
 pub(super) fn start(text: &str) -> Result<Start, String> {
     match text {
         "oldest" => Ok(Start::Oldest),
@@ -27,22 +27,22 @@ pub(super) fn start(text: &str) -> Result<Start, String> {
         number => number
             .parse()
             .map(Start::Seq)
-            .map_err(|_| format!("{text:?} is no beginning; write oldest, next or a number")),
+            .map_err(|_| format!("{text:?} is no start position; write oldest, next or a number")),
     }
 }
 
-/// Takes messages as a member of a group, prints them, and acknowledges them once they are printed.
+/// Consumes messages as a member of a group: prints, then acknowledges them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Consume {
     /// The topic.
     topic: String,
-    /// The group; it is created with its usual options if there is none.
+    /// The group; it is created with default options if it does not exist.
     #[arg(long, default_value = "default")]
     group: String,
-    /// The most messages to take.
+    /// The most messages to consume.
     #[arg(long)]
     count: Option<u64>,
-    /// End when no message has come for this long; 0s takes what there is.
+    /// End after this time without a message; 0s consumes only the available ones.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     wait: Duration,
     /// Write the payload of each message to a file named LANE-NUMBER in this directory, which must
@@ -79,7 +79,7 @@ impl Consume {
                 break;
             }
             if let Some(stop) = stopped.or_else(|| output.finish().err()) {
-                // What was not written is delivered again, and what nobody saw was not tried.
+                // Unwritten messages are delivered again; for unread ones this was no attempt.
                 let gone = member.return_unseen(output.looked_at())?;
                 if gone > 0 {
                     note(format_args!(
@@ -95,7 +95,7 @@ impl Consume {
             }
             let late = member.done()?;
             if late > 0 {
-                note(format_args!("printing took too long: {late} messages are delivered again"));
+                note(format_args!("{late} leases ended before printing did: redelivery follows"));
             }
             left -= seen.messages;
         }
@@ -109,22 +109,22 @@ fn tell_missed(seen: &Seen) {
     }
     if seen.conflated > 0 {
         let left_out = seen.conflated;
-        note(format_args!("{left_out} messages were left out: there are later ones of their keys"));
+        note(format_args!("{left_out} messages were skipped: their keys have later ones"));
     }
 }
 
-/// Prints messages without being a member of a group; nobody notices.
+/// Prints messages without joining a group; no group's position changes.
 #[derive(Debug, clap::Args)]
 pub(super) struct Tail {
     /// The topic.
     topic: String,
-    /// Where to begin: oldest, next, or a message's number.
+    /// The start: oldest, next, or a message's number.
     #[arg(long, default_value = "oldest", value_parser = start)]
     from: Start,
     /// The most messages to print.
     #[arg(long)]
     count: Option<u64>,
-    /// When all is printed, wait for more, without end.
+    /// Wait for more messages until interrupted.
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
@@ -132,7 +132,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Whether it waits for what others publish.
+    /// Whether to wait for new messages.
     pub(super) fn follows(&self) -> bool {
         self.follow
     }

@@ -7,12 +7,12 @@ use crate::terminal::note;
 use rialto_queue::{Name, dead_topic_of};
 use std::io::{self, BufWriter, Write};
 
-/// Prints the dead letters of a topic that were not redriven, redrives them, or drops all.
+/// Prints, redrives or drops the dead letters of a topic.
 #[derive(Debug, clap::Args)]
 pub(super) struct DeadLetters {
-    /// The topic that the messages were published on.
+    /// The topic of the original messages.
     topic: String,
-    /// The topic of the dead letters, if a group names one; otherwise TOPIC.dead.
+    /// The topic of the dead letters, if a group names one; by default TOPIC.dead.
     #[arg(long = "in", value_name = "TOPIC")]
     dead: Option<String>,
     /// Publish each dead letter again on the topic that it came from, exactly once and without the
@@ -50,7 +50,7 @@ impl DeadLetters {
             match (redriven.sent, redriven.kept) {
                 (sent, 0) => note(format_args!("{sent} sent back")),
                 (sent, kept) => {
-                    note(format_args!("{sent} sent back, {kept} cannot go back and stay"));
+                    note(format_args!("{sent} redriven; {kept} could not be redriven and stay"));
                 }
             }
             return Ok(());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Reads `250ms`, `5s`, `10m`, `2h` or `7d`; for use as a parser of arguments.
+/// Parses `250ms`, `5s`, `10m`, `2h` or `7d` of the command line.
 pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let number: Option<u64> = number.parse().ok();
     match number.and_then(|number| number.checked_mul(millis)) {
         Some(total) if millis > 0 => Ok(Duration::from_millis(total)),
-        _ => Err(format!("{text:?} is no duration; write 250ms, 5s, 10m, 2h or 7d")),
+        _ => Err(format!("{text:?} is not a duration; write 250ms, 5s, 10m, 2h or 7d")),
     }
 }
 
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_data_is_read_back() {
         for text in ["250ms", "5s", "10m", "2h", "7d", "0s", "90s"] {
             assert_eq!(show(parse(text).expect("it is a duration")), text);
         }

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The most dead letters that are shown.
+/// The most dead letters to print.
 const LETTERS_MAX: usize = 100_000;
 
 pub(super) struct LocalQueue {
@@ -48,7 +48,7 @@ fn failed(dir: &Path, error: &QueueError) -> Error {
     Error::Failed(format!("{}: {}", dir.display(), tell_all(error)))
 }
 
-/// For `map_err`: what a call on the queue came to.
+/// For `map_err`: the failure of a call on the queue.
 pub(super) fn told(error: QueueError) -> Error {
     match error {
         QueueError::Name(_)

@@ -25,8 +25,8 @@ use rialto_client::{Credentials, KeyFile};
 use rialto_queue::QueueOptions;
 use std::path::PathBuf;
 
-/// Works with the topics of a queue: those of the venue at `--url`, or a directory that one process
-/// has open at a time.
+/// Works with the topics of a queue: of the venue at `--url`, or of a directory that no other
+/// process has open.
 #[derive(Debug, clap::Args)]
 pub struct QueueArgs {
     /// The directory of the queue.
@@ -40,7 +40,7 @@ pub struct QueueArgs {
     command: Command,
 }
 
-/// Which venue is asked, and as whom.
+/// The venue to connect to, and the key.
 #[derive(Debug, clap::Args)]
 struct VenueArgs {
     /// Use the queue of the venue at this address, such as http://127.0.0.1:8080, instead of a
@@ -57,7 +57,7 @@ struct VenueArgs {
 }
 
 impl VenueArgs {
-    /// The venue, if one is meant.
+    /// The venue, if one was given.
     fn remote(&self) -> Result<Option<Remote>, Error> {
         let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
         let in_file = file.as_ref().and_then(|file| file.url.as_deref());
@@ -86,31 +86,30 @@ enum Command {
     Create(topics::Create),
     /// Create a group of a topic.
     Group(topics::CreateGroup),
-    /// Delete a topic with everything in it, or a group.
+    /// Delete a topic with its messages and groups, or one group.
     Delete(topics::Delete),
     /// List the topics.
     Ls(topics::Ls),
     /// Show a topic and its groups.
     Describe(topics::Describe),
-    /// Publish lines of the standard input, or files.
+    /// Publish lines of standard input, or files.
     Produce(produce::Produce),
     /// Consume messages as a member of a group: print and acknowledge them.
     Consume(consume::Consume),
-    /// Print messages without being a member of a group.
+    /// Print messages without joining a group.
     Tail(consume::Tail),
     /// Watch all topics and groups.
     Top(top::Top),
     /// Print dead letters, publish them again, or drop them.
     DeadLetters(dead_letters::DeadLetters),
-    /// Read and check every byte.
+    /// Check every byte of a queue that no process has open.
     Verify(verify::VerifyArgs),
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// The directory is in use, damaged or encrypted with keys that were not given, or the command
-/// cannot be done.
+/// The directory is in use, damaged or encrypted with missing keys, or the command failed.
 pub fn run(args: &QueueArgs) -> Result<(), Error> {
     if let Some(venue) = args.venue.remote()? {
         return args.command.run(&RemoteQueue::new(venue));
@@ -128,13 +127,13 @@ pub fn run(args: &QueueArgs) -> Result<(), Error> {
     if !creates && !args.dir.join("control").is_dir() {
         let dir = args.dir.display();
         let reason =
-            format!("{dir} holds no queue; make one with `rialto queue create TOPIC --dir {dir}`");
+            format!("{dir} has no queue; create one with `rialto queue create TOPIC --dir {dir}`");
         return Err(Error::Usage(reason));
     }
     let options = QueueOptions { keys: args.keys.ring()?, ..QueueOptions::at(&args.dir) };
     let queue = LocalQueue::open(&args.dir, options)?;
     let done = args.command.run(&queue);
-    // What was published is safe as its topic promises; a failure to close is told all the same.
+    // Published messages are as durable as their topic's level; a failed close is reported still.
     done.and(queue.close())
 }
 

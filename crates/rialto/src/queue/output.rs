@@ -6,15 +6,15 @@ use super::shown::Shown;
 use crate::Error;
 use std::io;
 
-/// The standard output, or a directory.
+/// The destination of messages: standard output, or a directory.
 pub(super) enum Output {
     Lines(Printing),
     Files(Saving),
 }
 
-/// Why no more is taken.
+/// The reason to stop.
 pub(super) enum Stop {
-    /// Whoever reads along has had enough.
+    /// The reader of the output closed it.
     Enough,
     Failed(Error),
 }
@@ -29,7 +29,7 @@ impl From<io::Error> for Stop {
 }
 
 impl Output {
-    /// How many messages are taken at a time.
+    /// The messages of one fetch.
     pub(super) fn batch(&self) -> u64 {
         match self {
             Output::Lines(_) => 1_000,
@@ -38,7 +38,7 @@ impl Output {
         }
     }
 
-    /// The next message is the first of a batch.
+    /// Begins a batch with the next message.
     pub(super) fn begin(&mut self) {
         if let Output::Lines(printing) = self {
             printing.begin();
@@ -52,7 +52,7 @@ impl Output {
         }
     }
 
-    /// Returns when the messages of the batch are where they belong.
+    /// Returns when the messages of the batch are written.
     pub(super) fn finish(&mut self) -> Result<(), Stop> {
         match self {
             Output::Lines(printing) => Ok(printing.flush()?),
@@ -60,11 +60,11 @@ impl Output {
         }
     }
 
-    /// How many messages of the batch somebody has looked at, in part at least.
+    /// The number of messages of the batch that were read, at least in part.
     pub(super) fn looked_at(&self) -> usize {
         match self {
             Output::Lines(printing) => printing.looked_at(),
-            // Files of messages that are delivered again are those that are there.
+            // The files of redelivered messages already exist.
             Output::Files(_) => 0,
         }
     }

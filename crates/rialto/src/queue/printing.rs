@@ -1,4 +1,4 @@
-//! Printing messages, and how many of them somebody began to read.
+//! Printing messages, and counting those that were read.
 
 use super::shown::{Form, Shown};
 use crate::Error;
@@ -7,16 +7,16 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 
-/// The standard output, which may be a pipe to a process that has seen enough.
+/// Standard output, which may be a pipe whose reader closes it.
 pub(super) struct Printing {
     form: Form,
     out: BufWriter<Counted>,
-    /// Where the output had come to when the present batch began, and behind each of its messages.
+    /// The output's position at the begin of the batch, and after each of its messages.
     begin: u64,
     ends: Vec<u64>,
 }
 
-/// A file, and how many bytes were written to it.
+/// A file, and the number of bytes written to it.
 struct Counted {
     file: File,
     bytes: u64,
@@ -43,7 +43,7 @@ impl Printing {
         Ok(Printing { form, out, begin: 0, ends: Vec::new() })
     }
 
-    /// The next message is the first of a batch.
+    /// Begins a batch with the next message.
     pub(super) fn begin(&mut self) {
         self.begin = self.given();
         self.ends.clear();
@@ -59,8 +59,8 @@ impl Printing {
         self.out.flush()
     }
 
-    /// How many messages of the batch were read from the output, in part at least, as far as can be
-    /// known: what lies in a pipe was not read, what was written to anything else was.
+    /// The number of messages of the batch that were read from the output, at least in part. Bytes
+    /// that are still in a pipe were not read; bytes written to anything else count as read.
     pub(super) fn looked_at(&self) -> usize {
         let read = self.out.get_ref().bytes - self.out.get_ref().unread();
         if read <= self.begin { 0 } else { 1 + self.ends.partition_point(|end| *end < read) }
@@ -72,7 +72,7 @@ impl Printing {
 }
 
 impl Counted {
-    /// How many bytes lie in a pipe that nobody has read.
+    /// The unread bytes in the pipe.
     fn unread(&self) -> u64 {
         let is_pipe = rustix::fs::fstat(&self.file)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);

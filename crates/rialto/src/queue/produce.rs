@@ -9,13 +9,13 @@ use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Publishes each line of the standard input, or each file, as a message. It ends when all are as
-/// safe as the topic promises.
+/// Publishes each line of standard input, or each file, as a message. Ends when all are as durable
+/// as the topic's level.
 #[derive(Debug, clap::Args)]
 pub(super) struct Produce {
     /// The topic.
     topic: String,
-    /// Publish these files, each whole, instead of lines; `-` is the standard input.
+    /// Publish each of these files as one message; `-` is standard input.
     files: Vec<PathBuf>,
     /// The key of all messages.
     #[arg(long, default_value = "")]
@@ -32,22 +32,22 @@ pub(super) struct Produce {
     /// The version of the payloads' schema.
     #[arg(long, default_value_t = 0)]
     schema_version: u32,
-    /// The priority; higher goes first.
+    /// The priority; higher ones are delivered first.
     #[arg(long, default_value_t = 0)]
     priority: u8,
     /// Deliver after this time.
     #[arg(long, value_parser = duration::parse)]
     delay: Option<Duration>,
-    /// Do not deliver once this time has passed.
+    /// Expire after this time: do not deliver then.
     #[arg(long, value_parser = duration::parse)]
     expires_after: Option<Duration>,
-    /// Number the messages as this producer, so that messages that are sent again are published once.
+    /// The producer's id, which numbers the messages so that repeated ones are published once.
     #[arg(long, requires = "first")]
     producer: Option<u64>,
     /// The number of the first message.
     #[arg(long, requires = "producer")]
     first: Option<u64>,
-    /// The most lines that are published together.
+    /// The most lines to publish together.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     batch: u32,
 }
@@ -59,7 +59,7 @@ fn header(text: &str) -> Result<(String, String), String> {
 
 impl Produce {
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
-        // A topic that is not there is told before anything is read.
+        // A missing topic is an error before any input is read.
         queue.topic(&self.topic)?;
         let mut count = Published::default();
         let done = if self.files.is_empty() {
@@ -70,7 +70,7 @@ impl Produce {
         let Published { messages, duplicates } = count;
         match duplicates {
             0 => note(format_args!("{messages} published")),
-            _ => note(format_args!("{messages} published, {duplicates} had been before")),
+            _ => note(format_args!("{messages} published, {duplicates} of them were duplicates")),
         }
         done
     }

@@ -19,12 +19,12 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The most messages that a request may carry.
+/// The most messages of a request.
 const MESSAGES_MAX: usize = 1_000;
-/// A request is sent when its messages have so many bytes; a venue takes 1 MiB unless it is
-/// configured to take more.
+/// The bytes of messages at which a request is sent; a venue accepts 1 MiB unless configured
+/// otherwise.
 const BODY_BYTES: usize = 512 << 10;
-/// The longest that a request for messages waits. A venue waits no longer than 30 s.
+/// The longest wait of a fetch. A venue waits at most 30 s.
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
 pub(super) struct RemoteQueue {
@@ -42,10 +42,12 @@ impl RemoteQueue {
 }
 
 fn strange(what: &str) -> Error {
-    Error::Unreachable(format!("the venue's answer holds {what}: is it of another version?"))
+    Error::Unreachable(format!(
+        "the venue's answer holds {what}; use the venue's version of rialto"
+    ))
 }
 
-/// Asks for messages in their packed form.
+/// Fetches messages in their packed form.
 fn packed(
     venue: &Remote,
     route: Route,
@@ -155,7 +157,7 @@ impl AnyQueue for RemoteQueue {
     fn redrive(&self, topic: &str) -> Result<Redriven, Error> {
         let mut redriven = Redriven::default();
         let mut from = "oldest".to_owned();
-        // Consumers may refuse at once what is sent back to them: dead letters that come after the
+        // Consumers may refuse redriven messages at once: dead letters that come after the
         // beginning wait for the next time.
         let ends: Vec<u64> = self.info(topic)?.lanes.iter().map(|(_, next)| next.0).collect();
         loop {
@@ -177,7 +179,7 @@ impl AnyQueue for RemoteQueue {
     }
 }
 
-/// A member of a group of a venue, which it joins with its first fetch.
+/// A member of a group of a venue, which joins with its first fetch.
 struct Joined<'a> {
     venue: &'a Remote,
     topic: String,
@@ -205,8 +207,7 @@ impl Joined<'_> {
         Ok(unpacked(self.venue.wait(asked)?)?.0)
     }
 
-    /// Says what became of what was shown last, but for the first messages. Returns how many were
-    /// no longer this consumer's.
+    /// Settles the last batch, except for its first messages. Returns the number of lost leases.
     fn settle(
         &mut self,
         route: Route,
@@ -279,7 +280,7 @@ impl Member for Joined<'_> {
     }
 }
 
-/// A place in a topic of a venue.
+/// A position in a topic of a venue.
 struct Place<'a> {
     venue: &'a Remote,
     topic: String,
@@ -290,7 +291,7 @@ impl Pages for Place<'_> {
     fn next(&mut self, most: usize, show: Show<'_>) -> Result<Seen, Error> {
         self.query.max = Some(most.min(MESSAGES_MAX));
         let (page, answer) = packed(self.venue, Route::QueueRead, &[&self.topic], &self.query)?;
-        let next = answer.next.ok_or_else(|| strange("nowhere to go on"))?;
+        let next = answer.next.ok_or_else(|| strange("no next position"))?;
         self.query = ReadQuery { from: Some(Str::from(next)), ..ReadQuery::default() };
         let is_enough = page.messages().any(|message| show(&Shown::of_packed(&message)).is_err());
         let (messages, missed) = (page.len() as u64, page.missed());

@@ -7,19 +7,19 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of a file are compared at a time.
+/// The bytes of a file compared at a time.
 const COMPARED: usize = 64 << 10;
 
-/// A directory in which each message gets a file of its own. A message is acknowledged once it is here,
-/// so a file is whole or not there, never replaces another, and survives a loss of power.
+/// A directory with one file per message. A message is acknowledged once its file is complete and
+/// durable. A file never replaces another.
 pub(super) struct Saving {
     path: PathBuf,
-    /// The directory itself, whose names are to be made durable.
+    /// The directory, synced to make names durable.
     dir: File,
 }
 
 impl Saving {
-    /// Fails if there is no such directory.
+    /// Fails if the directory does not exist.
     pub(super) fn open(path: &Path) -> Result<Saving, Error> {
         let dir = File::open(path).map_err(Error::file("write to", path))?;
         if !dir.metadata().map_err(Error::file("write to", path))?.is_dir() {
@@ -28,15 +28,15 @@ impl Saving {
         Ok(Saving { path: path.to_owned(), dir })
     }
 
-    /// Writes the payload of a message to a file called LANE-NUMBER. If there is one that holds the
-    /// same bytes, the message is delivered again and was written before; any other is an error.
-    /// The name is durable after [`Saving::sync`].
+    /// Writes the payload of a message to a file named LANE-NUMBER. An existing file with the same
+    /// bytes is a redelivered message; any other is an error. The name is durable after
+    /// [`Saving::sync`].
     pub(super) fn save(&self, message: &Shown<'_>) -> Result<(), Error> {
         let (id, payload) = (message.id(), message.payload());
         let name = format!("{}-{}", id.lane, id.seq);
         let path = self.path.join(&name);
         let failed = |error| Error::file("write", &path)(error);
-        // Written under a name that no other process has, and readable to whom files usually are.
+        // Written under a name of this process, with the usual permissions.
         let mut begun = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .suffix(".part")
@@ -62,14 +62,14 @@ impl Saving {
         }
     }
 
-    /// Returns when no loss of power can take what was saved.
+    /// Returns when all saved files are durable.
     pub(super) fn sync(&self) -> Result<(), Error> {
         self.dir.sync_all().map_err(Error::file("write to", &self.path))
     }
 }
 
-/// Whether a file holds these bytes and nothing else. If it does they are durable: whoever wrote
-/// them may have been killed before.
+/// Whether a file holds exactly these bytes. If so, they are synced, because the process that wrote
+/// them may have been killed before its sync.
 fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     let metadata = fs::symlink_metadata(path)?;
     if !metadata.is_file() || metadata.len() != bytes.len() as u64 {

@@ -5,25 +5,25 @@ use rialto_queue::{Headers, Message, MessageId, Timestamp};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// How messages are printed.
+/// The format of printed messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Form {
-    /// Print one JSON object a line, with everything there is to a message.
+    /// Print one JSON object a line, with all fields of the message.
     #[arg(long)]
     json: bool,
-    /// Put nothing between payloads, not even the end of a line.
+    /// Print payloads without line ends.
     #[arg(long, conflicts_with = "json")]
     raw: bool,
 }
 
-/// A message, wherever it comes from.
+/// A message, local or remote.
 pub(super) struct Shown<'a> {
     id: MessageId,
     published_at: Timestamp,
     expires_at: Option<Timestamp>,
     deliver_at: Option<Timestamp>,
     producer: Option<(u64, u64)>,
-    /// 0 if it is merely read.
+    /// The attempt; 0 without a group.
     attempt: u16,
     key: &'a [u8],
     content_type: &'a str,
@@ -122,7 +122,7 @@ impl Form {
     }
 }
 
-/// Bytes as text if they are, else in hexadecimal digits under another name.
+/// Bytes as text if they are UTF-8, else in hexadecimal digits under another name.
 fn put(object: &mut serde_json::Map<String, Value>, name: &str, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
         Ok(text) => object.insert(name.to_owned(), text.into()),

@@ -15,7 +15,7 @@ pub(super) struct Top {
     /// The interval between two lines.
     #[arg(long, value_parser = duration::parse, default_value = "2s")]
     every: Duration,
-    /// Stop after this many; without it, run until interrupted.
+    /// Stop after this many lines; by default, run until interrupted.
     #[arg(long)]
     count: Option<u64>,
     /// Print one JSON object per topic.
@@ -69,7 +69,7 @@ impl Top {
     }
 }
 
-/// Messages a second, over the last ten seconds or so.
+/// Messages a second, over about ten seconds.
 fn rate(of: &Value, which: &str) -> String {
     of["rates"][which].as_f64().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"))
 }

@@ -7,7 +7,7 @@ use rialto_log::{KeyRing, Verify, inspect, verify};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Reads every byte of a queue that nobody has open, checks every checksum, and changes nothing.
+/// Checks every byte of a queue that no process has open, and changes nothing.
 #[derive(Debug, clap::Args)]
 pub(super) struct VerifyArgs {}
 
@@ -20,7 +20,7 @@ impl VerifyArgs {
         // Whoever has the queue open has the control log; that is enough for all of it.
         let _lock = RealDisk.lock(&control).map_err(|error| match error {
             DiskError::Locked { .. } => Error::Failed(format!(
-                "the queue in {} is open: {}; it can be verified when it is closed",
+                "the queue in {} is open: {}; stop that process and verify again",
                 dir.display(),
                 tell_all(&error)
             )),
@@ -33,7 +33,7 @@ impl VerifyArgs {
         for topic in children(&dir.join("topics"))? {
             if is_left_over(&topic) {
                 say(format_args!(
-                    "{}: left over of a topic that was deleted; the next opening removes it",
+                    "{}: files of a deleted topic; the next opening removes them",
                     topic.display()
                 ));
             } else {

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the engine may take to finish and to make its snapshot.
+/// The longest shutdown of the engine, its snapshot included.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(600);
 /// Files with fewer operations get smaller segments, which are written in full before their use.
 const SMALL_FILE_OPERATIONS: u64 = 100_000;
 /// The bar is drawn after this many operations.
 const BAR_STEP: u64 = 1_024;
 
-/// Feeds a recorded order-level file through a real venue and prints what happened.
+/// Replays a recorded order-level file through a real venue and prints the results.
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
     /// The file: an OBW1 stream, an order file or a Bitstamp capture; packed with gzip or not.
@@ -32,24 +32,26 @@ pub struct ReplayArgs {
     /// The file's format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// How fast: max, or a multiple of the recorded speed such as 1x or 20x.
+    /// The speed: max, or a multiple of the recorded speed such as 1x or 20x.
     #[arg(long, default_value = "max")]
     speed: Speed,
     /// The durability level: memory, buffered or synced.
     #[arg(long, default_value_t = Level::Synced)]
     level: Level,
-    /// Where the venue's data goes, a directory that is empty or not there yet; by default a
-    /// temporary one, which is removed.
+    /// The data directory, which must be empty or missing; by default a temporary one, removed at
+    /// the end.
     #[arg(long)]
     data: Option<PathBuf>,
     /// Whether balances are reserved, checked and posted; every account is funded.
     #[arg(long, default_value = "on", value_parser = clap::builder::BoolishValueParser::new(),
           action = clap::ArgAction::Set, value_name = "on|off")]
     risk: bool,
-    /// Of a Bitstamp capture: what becomes of an order that never took liquidity when it would.
+    /// For a Bitstamp capture: the treatment of an order that never took liquidity and would take
+    /// it here.
     #[arg(long, value_enum, default_value_t)]
     passive: Passive,
-    /// Of a Bitstamp capture: the real trades; by default trades.csv beside the file.
+    /// For a Bitstamp capture: the file of the real trades; by default trades.csv beside the
+    /// capture.
     #[arg(long)]
     trades: Option<PathBuf>,
     /// Print one JSON object instead of text.
@@ -60,13 +62,12 @@ pub struct ReplayArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The file cannot be read, the venue does not start or fails, or a stream's totals are not those
-/// that its header promises.
+/// The file cannot be read, the venue fails, or a stream's totals differ from its header.
 pub fn run(args: &ReplayArgs) -> Result<(), Error> {
     let trades = args.trades.as_deref();
     let mut input = Input::open(&args.file, args.format, trades, args.passive).map_err(told)?;
     if trades.is_some() && !matches!(input, Input::Bitstamp(_)) {
-        let reason = "--trades goes with a Bitstamp capture, which this file is not";
+        let reason = "--trades needs a Bitstamp capture, which this file is not";
         return Err(Error::Usage(reason.into()));
     }
     let overview = input.scan().map_err(told)?;
@@ -76,7 +77,7 @@ pub fn run(args: &ReplayArgs) -> Result<(), Error> {
         return Err(told(InputError::TooManyAccounts { path, got, max: accounts_max }));
     }
     if args.speed != Speed::Max && overview.first.is_none() {
-        let reason = "the file records no times; only --speed max is possible";
+        let reason = "the file records no times: use --speed max";
         return Err(Error::Usage(reason.into()));
     }
     let (_temporary, dir) = directory(args.data.as_deref())?;
@@ -85,12 +86,12 @@ pub fn run(args: &ReplayArgs) -> Result<(), Error> {
     report.check()
 }
 
-/// What is wrong with a file is a failure of what was asked for, not of a disk.
+/// A defect of the file is a failed command, not a failed disk.
 fn told(error: InputError) -> Error {
     Error::Failed(crate::tell_all(&error))
 }
 
-/// Where the venue lives, and what removes it again.
+/// The data directory, and the guard that removes a temporary one.
 fn directory(given: Option<&Path>) -> Result<(Option<tempfile::TempDir>, PathBuf), Error> {
     let Some(dir) = given else {
         let temporary = tempfile::Builder::new().prefix("rialto-replay-").tempdir();
@@ -101,7 +102,7 @@ fn directory(given: Option<&Path>) -> Result<(Option<tempfile::TempDir>, PathBuf
     };
     match std::fs::read_dir(dir).map(|mut entries| entries.next().is_some()) {
         Ok(true) => Err(Error::Usage(format!(
-            "{} is not empty; a replay begins with an empty venue, so give it another directory",
+            "{} is not empty; a replay needs an empty directory",
             dir.display()
         ))),
         Ok(false) => Ok((None, dir.to_owned())),
@@ -179,13 +180,13 @@ fn replay(
 }
 
 impl ReplayArgs {
-    /// The settings that a result depends on.
+    /// The settings that affect the result.
     pub(super) fn settings(&self) -> (Level, bool, Passive, &Path) {
         (self.level, self.risk, self.passive, &self.file)
     }
 }
 
-/// A bar on standard error; it draws nothing where nobody looks.
+/// A progress bar on standard error, if that is a terminal.
 fn bar(operations: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(operations), ProgressDrawTarget::stderr());
     let style = "{bar:40} {human_pos} of {human_len} operations, {per_sec}, {eta} left";

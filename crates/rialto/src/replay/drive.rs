@@ -15,15 +15,15 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Commands that are handed over at once.
+/// The commands submitted together.
 const BATCH: usize = 256;
-/// A reply that takes longer will not come.
+/// The longest wait for a reply.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A longer latency counts as this one: an hour.
+/// The largest latency recorded, an hour; longer ones count as this.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
-/// An order of the file that may still be referred to.
+/// An order of the file that a later operation may name.
 struct Known {
     account: AccountId,
     /// The total quantity: as placed, or as the last accepted amendment set it.
@@ -38,11 +38,11 @@ struct Asked {
     token: u64,
     /// The order, by its id in the file.
     id: u64,
-    /// The total quantity if it is accepted.
+    /// The total quantity if the amendment is accepted.
     quantity: Quantity,
 }
 
-/// What has come of a replay.
+/// The outcome of a replay.
 pub(super) struct Driven {
     pub(super) tally: Tally,
     /// From due or sent to answered, in nanoseconds.
@@ -54,8 +54,8 @@ pub(super) struct Driven {
 }
 
 impl Driven {
-    /// Counts what the engine did by itself after the last command, once it has been shut down, and
-    /// returns the last sequence: an order that meets very many others goes on by ticks.
+    /// Counts the events after the last command, once the engine is shut down, and returns the last
+    /// sequence. An order that matches very many others continues by ticks.
     pub(super) fn rest(&mut self) -> Result<Seq, Error> {
         while !self.events.is_over() {
             let batch = self.events.next_timeout(REPLY_TIMEOUT);
@@ -76,7 +76,7 @@ pub(super) struct Driver<'a> {
     accounts: HashMap<u32, AccountId>,
     known: HashMap<u64, Known>,
     batch: Vec<Submission>,
-    /// When each command that has not been answered was due, or was sent if nothing was.
+    /// The due time of each unanswered command; without times, its send time.
     sent: VecDeque<Instant>,
     asked: VecDeque<Asked>,
     due: Option<Instant>,
@@ -89,7 +89,7 @@ pub(super) struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Sends the commands that make the venue, and begins behind them.
+    /// Sends the commands that set up the venue, and begins after them.
     pub(super) fn begin(
         engine: &'a Engine,
         clock: Arc<ManualClock>,
@@ -201,7 +201,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Waits until everything that was sent has been answered, and its events have been counted.
+    /// Waits until every command is answered, and its events are counted.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         self.hand_over()?;
         while !self.sent.is_empty() {
@@ -213,7 +213,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// What has come of it all, once everything has been settled.
+    /// The outcome, once everything is settled.
     pub(super) fn finish(self) -> Driven {
         let Driver { events, tally, latency_ns, commands, without_order, .. } = self;
         Driven { events, tally, latency_ns, commands, without_order }
@@ -345,7 +345,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// The name of an order at the venue: its id in the file.
+/// The client order id: the order's id in the file.
 fn name(id: u64) -> ClientOrderId {
     let mut digits = [0; 20];
     let (mut at, mut left) = (digits.len(), id);

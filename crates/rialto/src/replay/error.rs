@@ -7,16 +7,16 @@ use std::path::PathBuf;
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InputError {
-    /// The bytes could not be had.
+    /// The file cannot be read from the disk.
     #[error("cannot read {}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// A text file says something that makes no sense.
+    /// A line of a text file is invalid.
     #[error("{}, line {line}, column {column}: {reason}", path.display())]
     Text { path: PathBuf, line: u64, column: usize, reason: String },
-    /// A binary stream is not one.
+    /// A binary stream is invalid.
     #[error("{}", path.display())]
     Obw { path: PathBuf, source: ObwError },
-    /// The file is none that is known.
+    /// The format is unknown.
     #[error(
         "{} is in no format that is known: it begins neither with OBW1 nor with the header line of \
          an order file or of a Bitstamp capture; docs/formats/order-file.md describes order files",

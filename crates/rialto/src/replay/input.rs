@@ -14,7 +14,7 @@ use std::path::Path;
 /// The formats that can be replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// Found out from how the file begins.
+    /// Recognised from the file's first bytes.
     #[default]
     Auto,
     /// The binary streams of the benchmarks.
@@ -28,7 +28,7 @@ pub(super) enum Format {
 /// The operations of a file, in order.
 pub(super) type Operations = Box<dyn Iterator<Item = Result<Operation, InputError>>>;
 
-/// A file that can be read as often as is needed.
+/// A file that can be read several times.
 pub(super) enum Input {
     Obw(ObwFile),
     Orders(OrderFile),
@@ -82,7 +82,7 @@ impl Input {
     }
 }
 
-/// The bytes of a file, unpacked if it is packed with gzip.
+/// The bytes of a file, decompressed if it is gzip.
 pub(super) fn bytes_of(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
     let failed = |source| InputError::Io { path: path.to_owned(), source };
     let mut source = BufReader::with_capacity(1 << 16, File::open(path).map_err(failed)?);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A stream in a file.
 pub(super) struct ObwFile {
     path: PathBuf,
-    /// What the stream says of itself.
+    /// The stream's header.
     pub(super) header: Header,
 }
 

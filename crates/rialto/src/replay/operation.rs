@@ -1,28 +1,28 @@
-//! What a recorded file says happened, whatever its format.
+//! The operations of a recorded file, in a form common to all formats.
 
 use rialto_model::{OrderKind, PostOnly, Price, Quantity, Scale, Side, TimeInForce, Timestamp};
 use std::collections::BTreeSet;
 
-/// One thing that happened, and when if the file says so.
+/// An operation of the file, with its time if the file has times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operation {
     pub(super) at: Option<Timestamp>,
     pub(super) action: Action,
 }
 
-/// What happened to which order. Ids and accounts are the file's own.
+/// The operation. Ids and accounts are those of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// An order was entered.
     Place(Placement),
     /// An order was cancelled.
     Cancel { id: u64 },
-    /// An order got another limit, another total quantity (what has traded included), or both.
+    /// An order got another limit, another total quantity (filled quantity included), or both.
     Amend { id: u64, price: Option<Price>, quantity: Option<Quantity> },
     /// An order became smaller by this much.
     Reduce { id: u64, by: Quantity },
-    /// This much is left of an order, at this limit if one is given. What the venue must be told
-    /// depends on what has traded there, so that everything before it must be known first.
+    /// This much remains of an order, at this limit if given. The command depends on the quantity
+    /// that has traded at the venue, so that everything before it must be answered first.
     Left { id: u64, price: Option<Price>, remaining: Quantity },
 }
 
@@ -39,8 +39,8 @@ pub(super) struct Placement {
     pub(super) quantity: Quantity,
 }
 
-/// What must be known of a file before its first operation: found by a first pass, which also finds
-/// what is wrong with the file before anything has been done.
+/// Facts about a file that a replay needs before its first operation. A first pass finds them,
+/// together with errors of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Overview {
     pub(super) operations: u64,
@@ -50,7 +50,7 @@ pub(super) struct Overview {
     pub(super) first: Option<Timestamp>,
     pub(super) price_scale: Scale,
     pub(super) quantity_scale: Scale,
-    /// Every price is a multiple of it.
+    /// The tick: every price is a multiple of it.
     pub(super) tick: Price,
     pub(super) symbol: &'static str,
     pub(super) currencies: [&'static str; 2],

@@ -45,7 +45,7 @@ impl OrderFile {
         OrderFile { path: path.to_owned(), price_scale, quantity_scale }
     }
 
-    /// Finds the decimal places that the file uses, and everything that is wrong with it.
+    /// Finds the decimal places that the file uses, and its errors.
     pub(super) fn scan(&mut self) -> Result<Overview, InputError> {
         (self.price_scale, self.quantity_scale) = self.places()?;
         let (mut rows, form) = self.rows()?;
@@ -105,7 +105,7 @@ impl OrderFile {
         })))
     }
 
-    /// The file behind its header line.
+    /// The file after its header line.
     fn rows(&self) -> Result<(Rows, Form), InputError> {
         let mut rows = Rows::new(&self.path, bytes_of(&self.path)?);
         let columns = rows.header(&COLUMNS)?;
@@ -138,7 +138,7 @@ impl OrderFile {
     }
 }
 
-/// How the lines of a file are to be read.
+/// The format of the file's lines.
 struct Form {
     columns: [Option<usize>; COLUMNS.len()],
     price_scale: Scale,
@@ -146,7 +146,7 @@ struct Form {
 }
 
 impl Form {
-    /// Where a column stands; of an optional one that is not there, where the line begins.
+    /// The index of a column; 0 for a missing optional one.
     fn at(&self, column: usize) -> usize {
         self.columns[column].unwrap_or(0)
     }

@@ -4,10 +4,10 @@ use rialto_model::Timestamp;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-/// How fast a file is replayed.
+/// The speed of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Speed {
-    /// As fast as the venue takes it.
+    /// As fast as the venue accepts commands.
     Max,
     /// At this multiple of the recorded speed.
     Times(f64),
@@ -30,7 +30,7 @@ impl FromStr for Speed {
     }
 }
 
-/// Turns recorded times into times of this run.
+/// Maps recorded times to times of this run.
 pub(super) struct Pace {
     began: Instant,
     first: Timestamp,
@@ -38,13 +38,13 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// A pace that begins now with what was recorded at `first`.
+    /// A pace that maps the recorded time `first` to now.
     pub(super) fn begin(speed: Speed, first: Option<Timestamp>) -> Option<Pace> {
         let (Speed::Times(times), Some(first)) = (speed, first) else { return None };
         Some(Pace { began: Instant::now(), first, times })
     }
 
-    /// When something recorded at `at` is due.
+    /// The due time of an operation recorded at `at`.
     pub(super) fn due(&self, at: Timestamp) -> Instant {
         let recorded_ns = at.0.saturating_sub(self.first.0);
         self.began + Duration::from_nanos((recorded_ns as f64 / self.times) as u64)

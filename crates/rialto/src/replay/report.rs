@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::time::Duration;
 
-/// What is known beside the tally.
+/// Results beside the tally.
 pub(super) struct Outcome {
     pub(super) resting: u64,
     pub(super) state_hash: String,
@@ -39,7 +39,7 @@ pub(super) struct Report {
     capture: Option<CaptureResult>,
 }
 
-/// What a capture adds.
+/// The extra results of a capture.
 struct CaptureResult {
     passive: &'static str,
     comparison: Option<Comparison>,
@@ -94,7 +94,7 @@ impl Report {
         self.outcome.commands as f64 / self.outcome.took.as_secs_f64().max(1e-9)
     }
 
-    /// Totals that the file promises and the replay did not arrive at.
+    /// Totals that differ from the file's header.
     fn mismatches(&self) -> Vec<String> {
         let Some(header) = &self.expected else { return Vec::new() };
         let tally = &self.tally;
@@ -112,20 +112,20 @@ impl Report {
         differ.map(|(what, expected, got)| format!("{what} {got} instead of {expected}")).collect()
     }
 
-    /// Fails when the file promises other totals.
+    /// Fails if the totals differ from the file's header.
     pub(super) fn check(&self) -> Result<(), Error> {
         let mismatches = self.mismatches();
         if mismatches.is_empty() {
             return Ok(());
         }
         Err(Error::Failed(format!(
-            "{} promises in its header what the replay did not arrive at: {}",
+            "the totals differ from the header of {}: {}",
             self.file,
             mismatches.join(", ")
         )))
     }
 
-    /// Prints to standard output. A reader that has gone away is not a failure of the replay.
+    /// Prints to standard output. A closed pipe is not an error.
     pub(super) fn print(&self, as_json: bool) {
         let text = if as_json { format!("{}\n", self.json()) } else { self.text() };
         drop(std::io::stdout().lock().write_all(text.as_bytes()));

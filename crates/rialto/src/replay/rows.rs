@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A longer line is no line of any format here.
+/// The longest line, in bytes.
 const LINE_BYTES_MAX: u64 = 4_096;
 
 /// Reads a file line by line. Fields are not quoted: none of these formats has texts with commas.
@@ -24,8 +24,8 @@ impl Rows {
         Rows { source, path, line: 0, text: String::new(), fields: Vec::new(), columns: 0 }
     }
 
-    /// Reads the header line and returns where each of the wanted columns stands. Names that are
-    /// not wanted are refused: a misspelt optional column must not be silently ignored.
+    /// Reads the header line and returns the index of each known column. Unknown names are refused:
+    /// a misspelt optional column must not be silently ignored.
     pub(super) fn header<const N: usize>(
         &mut self,
         wanted: &[(&str, bool); N],
@@ -39,10 +39,11 @@ impl Rows {
             let Some(at) = wanted.iter().position(|(known, _)| *known == name) else {
                 let known: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
                 let known = known.join(", ");
-                return Err(row.error(field, format!("{name:?} is no column; there are {known}")));
+                let reason = format!("unknown column {name:?}; the columns are {known}");
+                return Err(row.error(field, reason));
             };
             if found[at].replace(field).is_some() {
-                return Err(row.error(field, format!("column {name:?} stands here twice")));
+                return Err(row.error(field, format!("column {name:?} appears twice")));
             }
         }
         for ((name, is_needed), at) in wanted.iter().zip(&found) {
@@ -65,7 +66,7 @@ impl Rows {
                 Ok(0) => return Ok(None),
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                    return Err(self.fault(1, "this is not text".into()));
+                    return Err(self.fault(1, "not valid UTF-8".into()));
                 }
                 Err(source) => return Err(InputError::Io { path: self.path.clone(), source }),
             }
@@ -108,7 +109,7 @@ impl<'a> Row<'a> {
         self.rows.fields.len()
     }
 
-    /// A field as it stands.
+    /// The text of a field.
     pub(super) fn text(self, field: usize) -> &'a str {
         let range = self.rows.fields.get(field).cloned().unwrap_or_default();
         &self.rows.text[range]
@@ -120,7 +121,7 @@ impl<'a> Row<'a> {
         Some((field, self.text(field))).filter(|(_, text)| !text.is_empty())
     }
 
-    /// A field read as `T`, or what it should have been.
+    /// A field parsed as `T`; the error names the expected form.
     pub(super) fn parse<T: std::str::FromStr>(
         self,
         field: usize,
@@ -130,7 +131,7 @@ impl<'a> Row<'a> {
         text.parse().map_err(|_| self.error(field, format!("{text:?} is not {what}")))
     }
 
-    /// What is wrong with a field.
+    /// The error of a field.
     pub(super) fn error(self, field: usize, reason: String) -> InputError {
         let column = self.rows.fields.get(field).map_or(1, |range| range.start + 1);
         self.rows.fault(column, reason)

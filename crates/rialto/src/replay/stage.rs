@@ -11,22 +11,22 @@ use std::collections::HashMap;
 /// The instrument of every replay.
 pub(super) const INSTRUMENT: InstrumentId = InstrumentId(1);
 
-/// All accounts together get this much of each currency: half of what one currency may hold.
+/// The total of each currency over all accounts: half of the most that one currency may hold.
 const DEPOSITS: i128 = rialto_core::HELD_MAX / 2;
 
-/// The bounds of the venue: so many accounts as there may be, and room for a deep book.
+/// The bounds of the venue: the most accounts, and room for a deep book.
 pub(super) fn limits() -> Limits {
     Limits { orders_max: 1 << 26, ..Limits::default() }
 }
 
-/// The venue's account for each account of the file: its rank there, from 1, because the file's
-/// numbers may be any.
+/// The venue's account for each account of the file: its rank there, from 1, because the file may
+/// use any numbers.
 pub(super) fn accounts(overview: &Overview) -> HashMap<u32, AccountId> {
     (1..).zip(&overview.accounts).map(|(rank, account)| (*account, AccountId(rank))).collect()
 }
 
-/// Everything that comes before the first operation: currencies, the instrument, and for each
-/// account a member, the account and its deposits.
+/// The commands before the first operation: currencies, the instrument, and for each account a
+/// member, the account and its deposits.
 pub(super) fn commands(overview: &Overview, risk: bool) -> Vec<Command> {
     let Overview { price_scale, quantity_scale, .. } = *overview;
     let [base, quote] = overview.currencies.map(|code| code.parse().expect("a short plain word"));
@@ -63,7 +63,7 @@ pub(super) fn commands(overview: &Overview, risk: bool) -> Vec<Command> {
     commands
 }
 
-/// Rules that stand in nobody's way: a replay asks what the recorded orders do to each other.
+/// Rules without limits: a replay shows the effect of the recorded orders on each other.
 fn rules(tick: Price, risk: bool) -> TradingRules {
     TradingRules { tick, risk, ..TradingRules::unrestrained() }
 }

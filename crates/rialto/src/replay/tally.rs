@@ -16,7 +16,7 @@ pub(super) struct Fill {
     pub(super) quantity: Quantity,
 }
 
-/// What is left of an order that rests, and what has traded of it.
+/// The remaining and the filled quantity of a resting order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Standing {
     pub(super) price: Price,
@@ -24,7 +24,7 @@ pub(super) struct Standing {
     pub(super) remaining: i64,
 }
 
-/// Everything that is counted.
+/// The counts of a replay.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) orders: u64,
@@ -39,9 +39,9 @@ pub(super) struct Tally {
     pub(super) rejects: BTreeMap<RejectReason, u64>,
     /// The file's id of each order by the counter in the venue's id.
     ids: Vec<u64>,
-    /// Every fill, where they will be compared with others.
+    /// Every fill, if they will be compared.
     pub(super) fills: Option<Vec<Fill>>,
-    /// Orders that rest, by the file's id, where the file refers to what is left of them.
+    /// Resting orders by the file's id, if the file refers to remaining quantities.
     standing: Option<HashMap<u64, Standing>>,
 }
 
@@ -51,7 +51,7 @@ impl Tally {
         Tally { fills: Some(Vec::new()), standing: Some(HashMap::new()), ..Tally::default() }
     }
 
-    /// What is known of an order that rests, if it does.
+    /// The order, if it rests.
     pub(super) fn standing(&self, id: u64) -> Option<Standing> {
         self.standing.as_ref()?.get(&id).copied()
     }

@@ -1,4 +1,4 @@
-//! Standard output and the terminal behind it.
+//! Standard output and its terminal.
 
 mod raw;
 
@@ -14,7 +14,7 @@ pub(crate) fn say(line: Arguments<'_>) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// Writes a line to the standard error, for what is not a result.
+/// Writes a line that is not a result to standard error.
 pub(crate) fn note(line: Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

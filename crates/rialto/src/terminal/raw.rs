@@ -91,13 +91,13 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
-        // There is nobody left to tell if this fails.
+        // A failure here cannot be reported.
         let _ = self.write(LEAVE);
         let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before);
     }
 }
 
-/// What a terminal sends for keys; what is not known is passed over.
+/// The byte sequences of keys; unknown ones are ignored.
 fn decode(mut bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
     while let Some((&first, rest)) = bytes.split_first() {
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_told_apart() {
+    fn keys_are_distinguished() {
         let keys = decode(b"1q\t\x1b[C\x1b[D\x1b[Z\x03\x1b[A\x1b");
         let expected = [
             Key::Char('1'),

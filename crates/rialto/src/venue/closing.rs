@@ -1,4 +1,4 @@
-//! How a venue ends: until when, and what it tells.
+//! The end of a venue: its deadline and its report.
 
 use rialto_engine::ShutdownReport;
 use rialto_lifecycle::StopReport;
@@ -30,10 +30,10 @@ impl Deadline {
     }
 }
 
-/// What the end of a venue came to. It displays as a line for each thing an operator should know.
+/// The report of a venue's end. It displays as lines for the operator.
 #[derive(Debug)]
 pub struct Closing {
-    /// Requests that were under way, and how each component stopped.
+    /// Unfinished requests, and how each component stopped.
     pub report: StopReport,
     /// Where the engine has stopped.
     pub engine: ShutdownReport,

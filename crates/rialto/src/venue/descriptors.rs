@@ -100,7 +100,7 @@ fn raised_limit(needed: u64) -> Option<u64> {
     Some(soft)
 }
 
-/// Descriptors that are open now: those of a terminal, and whatever was inherited.
+/// Descriptors that are open now: the terminal's and inherited ones.
 fn open_already() -> u64 {
     // The directory is one of them while it is read, and closed after it.
     std::fs::read_dir("/proc/self/fd").map_or(3, |open| open.count().saturating_sub(1) as u64)

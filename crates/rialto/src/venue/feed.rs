@@ -42,7 +42,7 @@ impl Part {
                 return Err(tell_all(&*fault).into());
             }
             if self.process.operations().is_stopping() {
-                return Err("the venue was told to stop".into());
+                return Err("the venue is stopping".into());
             }
             std::thread::sleep(LOOK_AGAIN);
         }
@@ -59,7 +59,7 @@ impl Component for Part {
                 self.catch_up(&engine, &live)?;
                 self.made.put(live);
             }
-            // Others know the one that has failed, so that one goes on.
+            // Other components hold the failed feed, so that it must be restarted in place.
             Ok(failed) => {
                 let live = failed.another(&engine)?;
                 self.catch_up(&engine, &live)?;

@@ -61,7 +61,7 @@ impl Component for Part {
 
     fn stop(&mut self) -> Result<(), Failure> {
         let Some(gateway) = self.running.take() else { return Ok(()) };
-        // What comes behind it, the engine's last snapshot above all, needs time as well.
+        // The components after it, mainly the engine's last snapshot, need time too.
         match gateway.shutdown(self.deadline.left() / 2) {
             true => Ok(()),
             false => Err("some connections had to be broken off at the deadline".into()),

@@ -22,7 +22,7 @@ impl Component for Part {
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        // The engine closes them, when it has finished what it took.
+        // The engine closes them when it has finished its commands.
         Ok(())
     }
 

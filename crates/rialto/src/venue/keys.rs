@@ -1,4 +1,4 @@
-//! The keys of a venue that begins, and those that are missing from one that goes on.
+//! The keys of a new venue, and the check for missing keys of an existing one.
 
 use super::auth_dir;
 use crate::{Error, tell_all};

@@ -1,4 +1,4 @@
-//! What a component makes when it starts, for those that need it.
+//! Values that a component makes at its start, for other components.
 
 use rialto_lifecycle::Failure;
 use std::sync::{Arc, OnceLock};

@@ -1,8 +1,8 @@
 //! Assembles a venue: disk, engine, feed, withdrawals, queue, keys, gateway. Nothing else knows all of them.
 //!
 //! They are components of a [`Lifecycle`]: it starts them from the inside out, watches over them,
-//! and stops them from the outside in. The gateway answers what has come, the feed ends, and the
-//! engine finishes what it has taken, confirms the journal and makes a snapshot.
+//! and stops them from the outside in. The gateway answers the received requests, the feed ends,
+//! and the engine finishes its commands, confirms the journal and makes a snapshot.
 
 mod closing;
 mod descriptors;
@@ -57,7 +57,7 @@ const FEED_RESTART: Restart = Restart {
     longest: Duration::from_secs(5),
     forgotten_after: Duration::from_secs(60),
 };
-/// How much longer than it may a component can take to stop before it is left behind.
+/// How much longer than its deadline a component may take to stop before it is abandoned.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A venue that runs.
@@ -73,7 +73,7 @@ pub struct Venue {
     operations_addr: Option<SocketAddr>,
 }
 
-/// What a start has to tell.
+/// The report of a start.
 #[derive(Debug)]
 pub struct Opening {
     /// What recovery did, in one line.
@@ -83,7 +83,7 @@ pub struct Opening {
 }
 
 impl Venue {
-    /// Recovers what is on disk, brings the feed up to date and opens the door.
+    /// Recovers the data directory, brings the feed up to date and starts the gateway.
     ///
     /// # Errors
     /// Something refuses to start; the error says what, and what to do.
@@ -114,14 +114,14 @@ impl Venue {
 
         let engine = engine::Part::new(config.engine.clone(), Arc::clone(&disk), deadline.clone());
         let (running, recovery, ended) = (engine.made(), engine.recovery(), engine.ended());
-        // It has told callers that it does not know what came of their commands: only a new
+        // It has answered `outcome_unknown` to callers: only a new
         // process, which recovers, does.
         lifecycle.register("engine", engine).restart(Restart::NEVER).stop_within(stop_within);
 
         let journal = journal::Part::new(running.clone());
         lifecycle.register("journal", journal).needs("engine").restart(Restart::NEVER);
 
-        // The feed keeps of an account's named orders what the engine does.
+        // The feed keeps as many client order ids of an account as the engine.
         let mut live = config.live.clone();
         live.nice = config.gateway.shared_nice;
         live.feed.names_per_account = config.engine.limits.client_ids_max as usize;
@@ -214,7 +214,7 @@ impl Venue {
         lifecycle.start().map_err(|error| {
             // Its hash is stored, so that no later start can show it.
             if let Some(key) = &new_admin_key {
-                note(format_args!("admin key: {} (shown this once; keep it)", key.reveal()));
+                note(format_args!("admin key: {} (shown only once; keep it)", key.reveal()));
             }
             not_started(error)
         })?;
@@ -298,11 +298,11 @@ impl Venue {
     }
 
     /// Ends the venue: answers what is in flight, loses nothing, and says how it went. Requests
-    /// have half of the time; what is not finished by the deadline is broken off. What was
+    /// have half of the time; requests unfinished at the deadline are aborted. What was
     /// acknowledged is on disk in any case.
     ///
     /// # Errors
-    /// Something was not finished, or a component had been given up.
+    /// Work was not finished, or a component had failed for good.
     pub fn close(self, deadline: Duration) -> Result<Closing, Error> {
         let failed = given_up(&self.lifecycle);
         tracing::info!(within_ms = ms(deadline), "the venue stops: it finishes what was taken");
@@ -331,7 +331,7 @@ fn log_opening(venue: &Venue, opening: &Opening, took: Duration) {
     tracing::info!(last_seq, replayed, took_ms, epoch, "recovered: {recovery}");
     for skipped in &recovery.skipped {
         let (seq, reason) = (skipped.seq.0, &skipped.reason);
-        tracing::warn!(seq, %reason, "a damaged snapshot was passed over");
+        tracing::warn!(seq, %reason, "a damaged snapshot was skipped");
     }
     for (log, cut) in [("journal", &recovery.journal_cut), ("events", &recovery.events_cut)] {
         if let Some(cut) = cut {
@@ -346,7 +346,7 @@ fn log_opening(venue: &Venue, opening: &Opening, took: Duration) {
     tracing::info!(%address, operations, took_ms = ms(took), "the venue takes requests");
 }
 
-/// Logs how the stop went. What callers were told stands, however it went.
+/// Logs the result of the stop. Answers to callers stay valid in any case.
 fn log_stop(report: &StopReport, ended: &engine::Ended) {
     for running in &report.still_running {
         tracing::warn!("not finished by the deadline: {running}");
@@ -382,7 +382,7 @@ fn ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Logs what a component has become, at a level that says whether somebody must act.
+/// Logs a component's change of state, at a level that says whether an operator must act.
 fn log_change(StatusChange { name, from, to }: &StatusChange) {
     let from = from.word();
     match to {
@@ -404,7 +404,7 @@ fn given_up(lifecycle: &Lifecycle) -> Option<Error> {
     })
 }
 
-/// Why the venue has not started, with the exit code of what the engine itself says.
+/// The error of a failed start, with the exit code of the engine's own error.
 fn not_started(error: ComponentStartError) -> Error {
     match error {
         ComponentStartError::Component { name, source } => {

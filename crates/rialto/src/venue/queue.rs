@@ -87,7 +87,7 @@ impl Component for Part {
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        // Whoever still has it is told that it is closed.
+        // Holders of it then get an error that says that it is closed.
         match self.running.take() {
             Some(queue) => Ok(queue.close()?),
             None => Ok(()),

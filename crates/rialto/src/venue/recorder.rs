@@ -1,4 +1,4 @@
-//! The recorder as a component: it records while the venue runs, and stores what it has at the end.
+//! The recorder as a component: it records while the venue runs, and stores its records at the end.
 
 use super::made::Made;
 use crate::config::Config;
@@ -14,7 +14,7 @@ use rialto_recorder::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often what has ended is stored.
+/// The interval at which ended records are stored.
 const STORE_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) struct Part {
@@ -82,7 +82,7 @@ impl Component for Part {
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        // It stores what is there first.
+        // It first stores the records in memory.
         self.keeper = None;
         Ok(())
     }

@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How often the files are added up.
 const ADD_UP_EVERY: Duration = Duration::from_secs(10);
-/// Files that are looked at when they are added up; what is beyond counts as others'.
+/// The most files to add up; further ones count as other use of the disk.
 const FILES_MAX: usize = 200_000;
-/// A file's blocks are counted in these, whatever the file system's are.
+/// The unit of a file's block count, independent of the file system.
 const BLOCK_BYTES: u64 = 512;
 /// What takes the disk up: the name in `/v1/health`, and the directory.
 const PARTS: [(&str, &str); 6] = [
@@ -113,7 +113,7 @@ struct Watch {
     queue: Option<Made<Queue>>,
     reading: StorageReading,
     add_up_at: Instant,
-    /// Whether the last question for the free bytes had no answer.
+    /// Whether the last query of the free bytes failed.
     is_blind: bool,
 }
 
@@ -126,7 +126,7 @@ impl Watch {
             }
             Err(error) => {
                 if !std::mem::replace(&mut self.is_blind, true) {
-                    tracing::warn!("nobody knows what is left of the disk: {}", tell_all(&error));
+                    tracing::warn!("the free space of the disk is unknown: {}", tell_all(&error));
                 }
                 return;
             }
@@ -155,7 +155,7 @@ fn log(before: StorageLevel, level: StorageLevel, free_bytes: u64) {
             "the disk is nearly full: orders are refused, cancels, withdrawals and operators pass"
         ),
         StorageLevel::Low if before < level => {
-            tracing::warn!(free_bytes, "the disk fills up: topics and recordings are refused");
+            tracing::warn!(free_bytes, "the disk is filling up: topics and recordings are refused");
         }
         StorageLevel::Low => tracing::warn!(
             free_bytes,
@@ -181,7 +181,7 @@ fn used(dir: &Path) -> u64 {
             if files > FILES_MAX {
                 return bytes;
             }
-            // Links are not followed: what they lead to is not of this directory.
+            // Links are not followed: their targets are not part of this directory.
             match entry.metadata() {
                 Ok(metadata) if metadata.is_dir() => dirs.push(entry.path()),
                 Ok(metadata) => bytes += metadata.blocks() * BLOCK_BYTES,

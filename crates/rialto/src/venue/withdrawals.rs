@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The length of a file of the log of flows. A venue has few withdrawals, and a new file is written
 /// out in full when it is begun.
 const SEGMENT_BYTES: u64 = 4 << 20;
-/// The log of flows is written anew when it has grown by this much.
+/// The log of flows is compacted when it has grown by this much.
 const CHECKPOINT_BYTES: u64 = 32 << 20;
 /// For how long a withdrawal that has ended is known by its reference.
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 3_600);
@@ -52,7 +52,7 @@ impl Part {
         Part { settings, home, disk, engine, live, recorder, made, running: None }
     }
 
-    /// The bus, as long as the withdrawals are dealt with: whoever keeps it keeps them from ending.
+    /// The bus, while withdrawals run. Holding it prevents their end.
     pub(super) fn made(&self) -> Made<Weak<PaymentsBus>> {
         self.made.clone()
     }
@@ -84,7 +84,7 @@ impl Component for Part {
         let payments = Payments::open(VenueParts { engine, live }, Arc::new(store), options)?;
         if payments.adopted > 0 {
             tracing::warn!(
-                "{} withdrawals are held that no record told of; they are pending once more",
+                "{} withdrawals are held without a record; they are pending again",
                 payments.adopted
             );
         }

@@ -1,4 +1,4 @@
-//! A client of a venue that waits for its answers and takes them as JSON.
+//! A blocking client of a venue with JSON answers.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test binary uses a part of it")]
 
 pub use rialto_client::{Credentials, secret};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// A venue, as one of its users sees it. What it refuses is handed to the test at once.
+/// A client of a venue. Refusals are returned at once, without retries.
 pub struct Client {
     runtime: Runtime,
     client: AsyncClient,
@@ -30,17 +30,17 @@ impl Client {
         Client { runtime, client }
     }
 
-    /// What the venue answers with success.
+    /// The body of a successful answer.
     pub fn get(&self, path: &str) -> Result<Value, Error> {
         self.call("GET", path, None)
     }
 
-    /// What the venue answers with success.
+    /// The body of a successful answer.
     pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Error> {
         Ok(self.runtime.block_on(self.client.send(&request(method, path, body)))?.read()?)
     }
 
-    /// What the venue answers, whatever it says.
+    /// Any answer.
     pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, Error> {
         let answer = self.runtime.block_on(self.client.send(&request(method, path, body)))?;
         let body = serde_json::from_slice(&answer.body)
@@ -48,14 +48,14 @@ impl Client {
         Ok(Answer { status: answer.status, body })
     }
 
-    /// The page of figures.
+    /// The page of metrics.
     pub fn metrics(&self) -> String {
         self.runtime.block_on(self.client.metrics()).expect("there are figures")
     }
 }
 
 impl Answer {
-    /// What it holds, unless it is a refusal.
+    /// The body; an error for a refusal.
     pub fn accepted(self) -> Result<Value, Error> {
         if (200..300).contains(&self.status) {
             return Ok(self.body);

@@ -1,4 +1,4 @@
-//! The real binary in a terminal of its own: keys go in, and what stands on the screen comes out.
+//! The real binary in a pseudo-terminal: keys go in, and the screen can be read.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -13,38 +13,38 @@ use std::time::Instant;
 
 const COLUMNS: usize = 110;
 
-/// A program in a terminal. It is killed when the test lets go of it.
+/// A program in a terminal. Dropping it kills the program.
 pub(crate) struct Terminal {
     child: Child,
-    /// What a person at the terminal has their hands on.
+    /// The terminal's side.
     keyboard: File,
     /// The program's side, kept open to see how the terminal is left.
     line: File,
     typed_before: Termios,
     told: Receiver<Vec<u8>>,
-    /// All that was told.
+    /// All output so far.
     transcript: Vec<u8>,
     screen: Screen,
 }
 
-/// What is to be seen.
+/// The screen.
 struct Screen {
     cells: Vec<Vec<char>>,
     row: usize,
     column: usize,
-    /// The beginning of a command whose end has not come yet.
+    /// The beginning of an incomplete command.
     half: Vec<u8>,
-    /// Whether it is the one that is drawn upon, behind which the other waits.
+    /// Whether the alternate screen is shown.
     is_drawn_upon: bool,
 }
 
 impl Terminal {
-    /// With that many lines.
+    /// Runs it with this many lines.
     pub(crate) fn run(rows: u16, arguments: &[&str]) -> Terminal {
         Terminal::run_command(rows, command(arguments))
     }
 
-    /// The same of a command that was made already.
+    /// The same for a prepared command.
     pub(crate) fn run_command(rows: u16, mut program: Command) -> Terminal {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
         grantpt(&ours).expect("it is ours");
@@ -87,8 +87,8 @@ impl Terminal {
         self.wait_until(&format!("a screen without {parts:?}"), |screen| !screen.has(parts));
     }
 
-    /// Waits until the program has given the terminal back and ended, and returns how, and whether
-    /// the terminal is as it was.
+    /// Waits until the program has restored the terminal and ended; returns its status, and whether
+    /// the terminal is as before.
     pub(crate) fn wait_for_end(&mut self) -> (ExitStatus, bool) {
         self.wait_until("the screen from before", |screen| !screen.is_drawn_upon);
         let status = self.child.wait().expect("it can be waited for");
@@ -100,14 +100,14 @@ impl Terminal {
         (status, is_back)
     }
 
-    /// The word on the screen that begins so.
+    /// The word on the screen with this beginning.
     pub(crate) fn word(&self, begin: &str) -> String {
         let text = self.screen.text();
         let word = text.split_whitespace().find(|word| word.starts_with(begin));
         word.unwrap_or_else(|| panic!("no {begin:?} in\n{text}")).to_string()
     }
 
-    /// All that was written until now while the screen was drawn upon, and all since.
+    /// All output while the alternate screen was shown, and all since.
     pub(crate) fn written(&self) -> (String, String) {
         let all = String::from_utf8_lossy(&self.transcript).into_owned();
         let (drawn, after) = all.split_once("\x1b[?1049l").unwrap_or((&all, ""));
@@ -155,7 +155,7 @@ impl Screen {
     fn take(&mut self, bytes: &[u8]) {
         self.half.extend_from_slice(bytes);
         let half = std::mem::take(&mut self.half);
-        // A letter may come in two parts, as may a command.
+        // A character may arrive in two parts, and so may a command.
         let whole = match std::str::from_utf8(&half) {
             Ok(text) => text,
             Err(error) => std::str::from_utf8(&half[..error.valid_up_to()]).expect("it is valid"),
@@ -190,7 +190,7 @@ impl Screen {
         self.half = half[used..].to_vec();
     }
 
-    /// Does what a command says; colours are not looked at.
+    /// Performs a command; colours are ignored.
     fn obey(&mut self, command: &str) {
         match command {
             "[H" => (self.row, self.column) = (0, 0),

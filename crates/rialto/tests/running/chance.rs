@@ -1,8 +1,8 @@
-//! Chance for tests that kill a venue at any moment.
+//! Random numbers for tests that kill a venue at random times.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// xorshift64: enough for moments, prices and decisions.
+/// xorshift64: sufficient for times, prices and decisions.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         self.0 % bound
     }
 
-    /// Lets less than `bound` pass, so that a kill falls anywhere between two answers.
+    /// Sleeps for less than `bound`, so that a kill is at a random time between two answers.
     pub(crate) fn pause(&mut self, bound: Duration) {
         let end = Instant::now() + Duration::from_micros(self.below(bound.as_micros() as u64));
         while Instant::now() < end {
@@ -26,8 +26,9 @@ impl Random {
     }
 }
 
-/// The seed in `RIALTO_SEED`, or one of the clock. It is printed, so that a failure can be repeated.
-#[allow(clippy::print_stdout, reason = "a test says with what it failed")]
+/// The seed in `RIALTO_SEED`, or one from the clock. It is printed, so that a failure can be
+/// repeated.
+#[allow(clippy::print_stdout, reason = "a test may panic")]
 pub(crate) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let seed = std::env::var("RIALTO_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(now);

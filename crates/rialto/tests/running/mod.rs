@@ -1,4 +1,4 @@
-//! The real binary as a child process, with what it says.
+//! The real binary as a child process, with its output.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -10,18 +10,18 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A venue in a process of its own. It is killed when the test lets go of it.
+/// A venue in its own process. Dropping it kills the process.
 pub(crate) struct Running {
     child: Child,
     lines: Receiver<String>,
-    /// All that it has said and that has been waited for.
+    /// The output lines read so far.
     pub(crate) said: Vec<String>,
 }
 
-/// The binary, to be run to its end.
+/// Runs the binary to its end.
 pub(crate) fn rialto(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the binary can be run")
 }
@@ -30,13 +30,13 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command_through(&[], arguments)
 }
 
-/// The binary as another program starts it, which gets its path and its arguments.
+/// The binary, started by another program that gets its path and its arguments.
 fn command_through(program: &[&str], arguments: &[&str]) -> Command {
     let binary = env!("CARGO_BIN_EXE_rialto");
     let mut words = program.iter().copied().chain([binary]);
     let mut command = Command::new(words.next().unwrap_or(binary));
     command.args(words);
-    // What stands in the environment of whoever runs the tests must not change them.
+    // The environment of the test run must not affect the tests.
     let ours =
         ["RIALTO_SECRET", "RIALTO_ADMIN_KEY", "RIALTO_MASTER_KEY", "RIALTO_LOG_KEYS", "RIALTO_LOG"];
     for name in ours {
@@ -70,7 +70,7 @@ impl Running {
         Running::spawn(command(arguments))
     }
 
-    /// Starts the binary by another program, such as one that sets limits.
+    /// Starts the binary through another program, such as one that sets limits.
     pub(crate) fn start_through(program: &[&str], arguments: &[&str]) -> Running {
         Running::spawn(command_through(program, arguments))
     }
@@ -100,7 +100,8 @@ impl Running {
         Running { child, lines, said: Vec::new() }
     }
 
-    /// A venue with small files, which start quickly, in `dir`, or as it was [`configure`]d there.
+    /// A venue with small files, which start quickly, in `dir`, or with an earlier [`configure`]d
+    /// file there.
     pub(crate) fn serve(dir: &Path, level: &str) -> Running {
         let config = dir.join("rialto.toml");
         if !config.exists() {
@@ -130,7 +131,7 @@ impl Running {
         }
     }
 
-    /// A line that contains this, which it has said already or is waited for.
+    /// A line that contains this, read already or waited for.
     pub(crate) fn heard(&mut self, what: &str) -> String {
         match self.said.iter().find(|line| line.contains(what)) {
             Some(line) => line.clone(),
@@ -138,7 +139,7 @@ impl Running {
         }
     }
 
-    /// A line that it has said and that contains this.
+    /// A line of the output so far that contains this.
     pub(crate) fn line(&self, what: &str) -> &str {
         self.said
             .iter()
@@ -146,20 +147,20 @@ impl Running {
             .unwrap_or_else(|| panic!("it has not said {what:?}, but:\n{}", self.said.join("\n")))
     }
 
-    /// Where it listens, as in `http://127.0.0.1:1234`.
+    /// The address, as in `http://127.0.0.1:1234`.
     pub(crate) fn url(&self) -> String {
         let line = self.line("listening on ");
         let url = line.split("listening on ").nth(1).expect("the line contains it");
         url.split(',').next().expect("there is a first part").to_string()
     }
 
-    /// The admin key, which a first start says.
+    /// The admin key, which a first start prints.
     pub(crate) fn admin_key(&self) -> String {
         let line = self.line("admin key: ");
         line.split_whitespace().nth(2).expect("the key is the third word").to_string()
     }
 
-    /// The number of its process.
+    /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -170,7 +171,7 @@ impl Running {
         assert!(told.expect("kill can be run").success());
     }
 
-    /// Waits for its end; everything it said is then in `said`.
+    /// Waits for its end; all output is then in `said`.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -183,14 +184,14 @@ impl Running {
         self.child.wait().expect("it can be waited for")
     }
 
-    /// Has it end in an orderly way.
+    /// Ends it in order.
     pub(crate) fn terminate(&mut self) {
         self.signal("TERM");
         let status = self.wait();
         assert!(status.success(), "{status}:\n{}", self.said.join("\n"));
     }
 
-    /// Ends it at once, whatever it is doing.
+    /// Kills it.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it can be killed");
         self.wait();

@@ -1,4 +1,4 @@
-//! Bodies: long ones that are read or parsed for nothing.
+//! Long bodies that must not be read or parsed in vain.
 
 use crate::honest::unharmed;
 use crate::pace::{scaled, turn};
@@ -9,12 +9,12 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// The longest body that the venue takes by default.
+/// The longest body by default.
 const BODY_BYTES: usize = 2 << 20;
-/// What 200 strangers' bodies may add to the process.
+/// The most memory for the bodies of 200 unauthenticated clients.
 const STRANGERS_BYTES_MAX: u64 = 96 << 20;
 
-/// `[{},{},…]`, as long as a body may be.
+/// `[{},{},…]`, of the longest body.
 fn empty_objects() -> Vec<u8> {
     let mut body = b"[".to_vec();
     while body.len() < BODY_BYTES - 4 {
@@ -24,7 +24,7 @@ fn empty_objects() -> Vec<u8> {
     body
 }
 
-/// Publishes on one connection until the time is over; returns what was answered last.
+/// Publishes on one connection until the time is over; returns the last answer.
 fn publish(member: &Member, number: usize, to: SocketAddr, body: &[u8], end: Instant) -> String {
     let mut last = String::new();
     while Instant::now() < end {
@@ -38,7 +38,7 @@ fn publish(member: &Member, number: usize, to: SocketAddr, body: &[u8], end: Ins
 }
 
 #[test]
-fn a_long_body_for_no_topic_holds_nobody_up() {
+fn a_long_body_for_no_topic_delays_no_order() {
     let mut turn = turn();
     let besieged = Besieged::begin("[queue]\nenabled = true\n");
     let honest = besieged.trader();
@@ -79,7 +79,7 @@ fn strangers_bodies_take_little_memory() {
                 let Ok(mut stream) = connect_from(attacker(number % 4), besieged.address()) else {
                     continue;
                 };
-                // A key and a signature that nobody gave out.
+                // An invented key and signature.
                 let claims = format!(
                     "x-rialto-key: rk_0123456789abcdef01234567\r\nx-rialto-timestamp: {}\r\n\
                      x-rialto-signature: {}\r\n",
@@ -88,7 +88,7 @@ fn strangers_bodies_take_little_memory() {
                 );
                 let head = head("POST", "/v1/queues/nowhere/messages", BODY_BYTES, &claims);
                 let _ = stream.set_write_timeout(Some(Duration::from_millis(200)));
-                // A venue that does not read it is right.
+                // The venue should not read it.
                 let _ = stream.write_all(&head).and_then(|()| stream.write_all(&part));
                 held.push(stream);
             }

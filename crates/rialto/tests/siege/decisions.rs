@@ -1,4 +1,4 @@
-//! What the venue remembers and has under way: that one account cannot push out another's.
+//! Shared memory and queues of the venue: one account cannot displace another's entries.
 
 use crate::honest::unharmed;
 use crate::pace::turn;
@@ -63,14 +63,14 @@ fn a_deposit_credits_once_however_often_members_withdraw() {
             let body = json!({
                 "currency": "USD", "amount": "0.01", "reference": format!("r{round}-{number}"),
             });
-            // Withdrawals may come to be refused; what matters is what they push out.
+            // Withdrawals may be refused; their displacement of others matters.
             let asked = client.send("POST", "/v1/withdrawals", Some(&body)).unwrap();
             if asked.status < 300 {
                 let id = asked.body["withdrawal"]["id"].as_str().unwrap().to_string();
                 let _ = client.send("DELETE", &format!("/v1/withdrawals/{id}"), None).unwrap();
             }
         }
-        // The operator, who had no answer, sends it again.
+        // The operator got no answer and retries.
         let again = besieged.deposit(honest.account, "USD", "250", &reference);
         assert_eq!(balance(&again["seq"]), credited, "the deposit {reference} was credited twice");
     }
@@ -99,10 +99,10 @@ fn limited_requests_use_up_no_memory_of_signatures() {
             }
         }
         println!("4,000 requests at 50 a second: {codes:?}");
-        // The honest member's request is neither busy nor taken for a replay.
+        // The honest member's request is neither busy nor a replay.
         let answer = besieged.client(&honest).send("GET", "/v1/balances", None).unwrap();
         assert_eq!(answer.status, 200, "{}", answer.body);
-        // What was refused as too much can be sent again, as it was.
+        // A rate-limited request can be sent again unchanged.
         let request = limited.expect("4,000 requests are too many");
         let end = std::time::Instant::now() + std::time::Duration::from_secs(4);
         let again = loop {

@@ -1,4 +1,4 @@
-//! Files: topics that take every descriptor.
+//! Topics that use up descriptors.
 
 use crate::honest::unharmed;
 use crate::pace::turn;
@@ -6,7 +6,7 @@ use crate::venue::Besieged;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// With a file open in each lane, more than 1,024.
+/// With an open file in each lane, more than 1,024.
 const TOPICS: u32 = 24;
 
 #[test]

@@ -1,4 +1,4 @@
-//! An honest member, who trades while others attack, and how well that goes.
+//! An honest member who trades during attacks, with measurements.
 
 use crate::pace::scaled;
 use crate::venue::{Besieged, Member, SYMBOL};
@@ -8,21 +8,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the member trades before an attack.
+/// The duration of trading before an attack.
 const BEFORE: Duration = Duration::from_millis(1_500);
 /// Median and mean under an attack are at most this many times those before it, or the floors. The
-/// mean shows orders that were held up for seconds, of which there are few.
+/// mean shows the few orders that were delayed for seconds.
 const SLOWER_MAX: u32 = 8;
-/// Less is no harm in a siege, in milliseconds. The machine that runs `make test` may be busy with
-/// anything else: there, orders must be answered, and not stand still.
+/// Lower values pass in a siege, in milliseconds. The machine that runs `make test` may be busy, so
+/// that there orders must only be answered.
 const MEDIAN_FLOOR_MS: (usize, usize) = (250, 8);
 const MEAN_FLOOR_MS: (usize, usize) = (1_000, 40);
 
-/// How a member's orders went.
+/// The results of a member's orders.
 struct Trading {
-    /// From request to answer, in ascending order.
+    /// The times from request to answer, in ascending order.
     latencies: Vec<Duration>,
-    /// What was answered other than with an order that traded.
+    /// Answers other than of a traded order.
     refusals: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Display for Trading {
     }
 }
 
-/// A member who trades on a thread of their own, one order after another.
+/// A member who trades on a thread, one order after another.
 struct Honest {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Trading>,
@@ -83,7 +83,7 @@ impl Honest {
                     Ok(answer) => trading.refusals.push(answer.body.to_string()),
                     Err(error) => trading.refusals.push(error.to_string()),
                 }
-                // Well below what a key may ask for, and never a burst.
+                // Well below the key's rate, and without bursts.
                 let pause = Duration::from_millis(2).saturating_sub(began.elapsed());
                 std::thread::park_timeout(pause);
             }
@@ -99,15 +99,15 @@ impl Honest {
     }
 }
 
-/// Trades for a while alone.
+/// Trades for a while without an attack.
 fn trade_alone(besieged: &Besieged, member: &Member) -> Trading {
     let honest = Honest::begin(besieged, member);
     std::thread::sleep(BEFORE);
     honest.end()
 }
 
-/// Has the honest member trade before an attack and during it, and checks that the attack neither
-/// refuses nor slows down their orders. What the attack returns is returned.
+/// Runs the honest member before and during an attack, and checks that the attack neither refuses
+/// nor slows down their orders. Returns the result of the attack.
 #[track_caller]
 pub(crate) fn unharmed<T>(
     name: &str,

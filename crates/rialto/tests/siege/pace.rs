@@ -1,15 +1,15 @@
-//! How long an attack goes on, and that one goes on at a time.
+//! The duration of attacks, which run one at a time.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// What `cargo xtask siege` sets: the seconds for each attack.
+/// The seconds for each attack, set by `cargo xtask siege`.
 const SECONDS: &str = "RIALTO_SIEGE_SECONDS";
 
-/// Attacks measure how fast a venue answers, and would disturb each other.
+/// Attacks measure the venue's speed, and would disturb each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The turn of an attack, as long as it is kept.
+/// The turn of an attack, while this lives.
 pub(crate) struct Turn {
     _turn: MutexGuard<'static, ()>,
     end: Option<Instant>,
@@ -33,7 +33,7 @@ pub(crate) fn scaled(short: usize, long: usize) -> usize {
 }
 
 impl Turn {
-    /// Whether another round of the attack is to be made: one, or as many as the time allows.
+    /// Whether to run another round of the attack: one, or as many as the time allows.
     pub(crate) fn another(&mut self) -> bool {
         self.rounds += 1;
         self.rounds == 1 || self.end.is_some_and(|end| Instant::now() < end)

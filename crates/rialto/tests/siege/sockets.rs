@@ -1,4 +1,4 @@
-//! Connections: too many of them, from one address and from several.
+//! Too many connections, from one address and from several.
 
 use crate::asking::{Client, Credentials};
 use crate::honest::unharmed;
@@ -9,9 +9,9 @@ use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// As many connections as the venue takes by default.
+/// The default limit of connections.
 const CONNECTIONS: usize = 1_024;
-/// A client that is to be cut off is, within this time.
+/// A client must be disconnected within this time.
 const CLOSED_WITHIN: Duration = Duration::from_secs(20);
 
 /// Connects until the venue or the system refuses.
@@ -30,7 +30,7 @@ fn one_address_cannot_take_every_connection() {
     while turn.another() {
         unharmed("1,024 connections of one address", &besieged, &honest, || {
             let held = occupy(&besieged, CONNECTIONS, 1);
-            // New connections, as a supervisor's probe and as a member's.
+            // New connections of a supervisor's probe and of a member.
             for _ in 0..20 {
                 besieged.assert_live();
             }
@@ -58,7 +58,7 @@ fn silent_connections_leave_descriptors_for_the_journal() {
     besieged.end();
 }
 
-/// Whether the venue ends a connection, whatever else it says before.
+/// Whether the venue ends a connection, after any other output.
 fn is_closed(socket: &mut Socket) -> bool {
     let end = Instant::now() + CLOSED_WITHIN;
     while Instant::now() < end {
@@ -87,7 +87,7 @@ fn endless_continuation_frames_are_counted() {
             let mut socket = Socket::open(stream, "/v1/stream").unwrap().unwrap();
             socket.send_bytes(&Socket::frame(false, TEXT, b"")).unwrap();
             let hundred = Socket::frame(false, CONTINUATION, b"").repeat(100);
-            // The venue closes: a write fails in the end, or what was written is answered so.
+            // The venue closes: a write fails in the end, or the answer says so.
             let is_refused = (0..frames / 100).any(|_| socket.send_bytes(&hundred).is_err());
             assert!(is_refused || is_closed(&mut socket), "{frames} empty frames were taken");
         });
@@ -101,7 +101,7 @@ fn probes_are_answered_while_strangers_hold_connections() {
     let besieged = Besieged::begin("connections_max = 300\noperations_listen = \"127.0.0.1:0\"\n");
     let operations = besieged.operations();
     while turn.another() {
-        // Not one address but many: more than the venue takes in all.
+        // From many addresses: more than the venue accepts in all.
         let held = occupy(&besieged, 500, 100);
         assert!(held.len() >= 300, "the system takes {} connections", held.len());
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! The disk: a member who fills it.
+//! A member who fills the disk.
 
 use crate::honest::unharmed;
 use crate::pace::turn;
@@ -7,7 +7,7 @@ use crate::wire::code;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A small disk, and how much of it is left for topics and for orders.
+/// A small disk, and its thresholds for topics and for orders.
 const DISK_MEBIBYTES: u32 = 512;
 const SETTINGS: &str = "[queue]\nenabled = true\n\
     [storage]\nentry_free_bytes_min = 67_108_864\ntopics_free_bytes_min = 201_326_592\n";
@@ -27,7 +27,7 @@ fn a_member_who_fills_the_disk_stops_no_orders() {
         unharmed("a topic that fills the disk", &besieged, &honest, || {
             let client = besieged.client(&attacking);
             let mut answers: BTreeMap<String, u32> = BTreeMap::new();
-            // More than the disk holds, unless they are refused before.
+            // More than the disk has room for, unless they are refused before.
             let mut refused = 0;
             for _ in 0..DISK_MEBIBYTES {
                 let path = "/v1/queues/t/messages";

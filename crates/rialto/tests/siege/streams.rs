@@ -1,4 +1,4 @@
-//! Streams: subscriptions that nobody reads, and resumes that take every turn.
+//! Unread subscriptions, and resumes that take every turn.
 
 use crate::honest::unharmed;
 use crate::pace::{scaled, turn};
@@ -7,11 +7,11 @@ use crate::wire::{Socket, attacker, connect_from, connect_narrow};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// How long a member may wait for a resume that has a few events to send.
+/// The longest wait for a resume with a few events.
 const RESUME_MAX: Duration = Duration::from_secs(3);
 
 #[test]
-fn streams_that_nobody_reads_hold_no_orders_up() {
+fn unread_streams_delay_no_orders() {
     let mut turn = turn();
     let besieged = Besieged::begin("");
     let honest = besieged.trader();
@@ -38,7 +38,7 @@ fn streams_that_nobody_reads_hold_no_orders_up() {
         .flat_map(|wanted| Socket::frame(true, 1, wanted.to_string().as_bytes()))
         .collect();
     while turn.another() {
-        // The market moves, so that there is something to be sent: the honest member trades on it.
+        // The market must move, so that there are messages: the honest member trades on it.
         unharmed("streams that nobody reads", &besieged, &honest, || {
             let mut held = Vec::new();
             for number in 0..streams {
@@ -82,7 +82,7 @@ fn resumes_of_one_member_make_no_other_wait() {
             json!({"instrument": SYMBOL, "side": "buy", "quantity": "0.00001", "price": "2"});
         let entered = besieged.client(&honest).call("POST", "/v1/orders", Some(&order)).unwrap();
         let seq = entered["seq"].as_str().unwrap().parse::<u64>().unwrap() - 1;
-        // None of them reads what it asked for.
+        // None of them reads its messages.
         let held: Vec<Socket> =
             (0..8).map(|number| resume(&besieged, &attacking, number, "1").unwrap()).collect();
         let began = Instant::now();

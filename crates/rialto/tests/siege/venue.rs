@@ -1,4 +1,4 @@
-//! A venue in a process of its own, furnished for an attack, and what must be true of it afterwards.
+//! A venue in its own process for an attack, and the checks afterwards.
 
 use crate::asking::{Client, Credentials, secret};
 use crate::running::{PATIENCE, Running, command, configure, text};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// The instrument of every attack.
 pub(crate) const SYMBOL: &str = "BTC-USD";
-/// `/v1/live` answers within this time, whatever else is going on.
+/// `/v1/live` must answer within this time under any load.
 const LIVE_MAX: Duration = Duration::from_secs(2);
 
 /// A member with one account and a key.
@@ -29,19 +29,19 @@ pub(crate) struct Besieged {
     on: Machine,
 }
 
-/// What the venue runs on.
+/// The limits of the machine.
 #[derive(Clone, Copy)]
 enum Machine {
     Plain,
     /// With this soft limit of descriptors.
     Descriptors(u32),
-    /// With a file system of this many MiB, in memory, that the venue alone sees.
+    /// With a file system of this many MiB in memory for the venue alone.
     Disk(u32),
 }
 
 impl Besieged {
-    /// Starts a venue whose requests are as limited as by default; `settings` are lines of the
-    /// section `[gateway]`, and further sections, of the configuration file.
+    /// Starts a venue with the default limits of requests; `settings` are lines of the section
+    /// `[gateway]`, and further sections, of the configuration file.
     pub(crate) fn begin(settings: &str) -> Besieged {
         Besieged::start(settings, Machine::Plain)
     }
@@ -51,7 +51,7 @@ impl Besieged {
         Besieged::start(settings, Machine::Descriptors(soft))
     }
 
-    /// Starts a venue on a disk of this many MiB; nothing where the system lets nobody make one.
+    /// Starts a venue on a disk of this many MiB; `None` if the system does not allow one.
     pub(crate) fn with_disk(mebibytes: u32, settings: &str) -> Option<Besieged> {
         let mut probe = std::process::Command::new("unshare");
         let allowed = probe.args(["-rm", "true"]).status().is_ok_and(|status| status.success());
@@ -64,7 +64,7 @@ impl Besieged {
     fn start(settings: &str, on: Machine) -> Besieged {
         let dir = tempfile::tempdir().unwrap();
         configure(dir.path(), "");
-        // The shared configuration has no limits of requests; a siege is about the default ones.
+        // The shared configuration has no limits of requests; a siege tests the default ones.
         let path = dir.path().join("rialto.toml");
         let file = std::fs::read_to_string(&path).unwrap();
         let kept: Vec<&str> = file
@@ -91,7 +91,7 @@ impl Besieged {
         );
     }
 
-    /// A member with money and a key of these scopes and grants.
+    /// A funded member with a key of these scopes and grants.
     pub(crate) fn member(&self, scopes: &[&str], queues: &Value) -> Member {
         let number = self.members.get() + 1;
         self.members.set(number);
@@ -108,7 +108,7 @@ impl Besieged {
         let key = self.admin("keys", &wanted);
         let text = |field: &str| key[field].as_str().unwrap().to_string();
         let member = Member { account: number, key: text("id"), secret: text("secret") };
-        // A venue that has just started takes no signatures of the time before.
+        // A venue that has just started accepts no earlier signatures.
         let client = self.client(&member);
         wait_until("a signature is taken", || {
             client.send("GET", "/v1/balances", None).unwrap().status != 401
@@ -128,7 +128,7 @@ impl Besieged {
         self.admin("deposits", &body)
     }
 
-    /// What the operator has done, which must succeed.
+    /// A request of the operator, which must succeed.
     #[track_caller]
     pub(crate) fn admin(&self, what: &str, body: &Value) -> Value {
         let path = format!("/v1/admin/{what}");
@@ -150,7 +150,7 @@ impl Besieged {
         self.running.url().trim_start_matches("http://").parse().unwrap()
     }
 
-    /// Enters orders as batches of 100, made of their numbers.
+    /// Enters orders in batches of 100; `order` makes each from its number.
     pub(crate) fn enter(&self, member: &Member, orders: usize, order: impl Fn(usize) -> Value) {
         let client = self.client(member);
         for first in (0..orders).step_by(100) {
@@ -165,7 +165,7 @@ impl Besieged {
         }
     }
 
-    /// What the process holds of the machine's memory, in bytes.
+    /// The resident memory of the process, in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", self.running.id())).unwrap();
@@ -173,7 +173,7 @@ impl Besieged {
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
     }
 
-    /// The process is there, and its probe says so on a connection of its own.
+    /// Checks that the process runs and its probe answers on a new connection.
     #[track_caller]
     pub(crate) fn assert_live(&self) {
         assert_live_at(&self.running.url());
@@ -186,7 +186,7 @@ impl Besieged {
         address.split(',').next().expect("there is a first part").trim().to_string()
     }
 
-    /// The venue makes files: a snapshot, and segments of the journal as it goes on.
+    /// Checks that the venue can create files: a snapshot, and segments of the journal.
     #[track_caller]
     pub(crate) fn assert_makes_files(&self, member: &Member) {
         let snapshot = self.operator().call("POST", "/v1/admin/snapshot", None);
@@ -236,7 +236,7 @@ fn serve(dir: &TempDir, on: Machine) -> Running {
     running
 }
 
-/// `/v1/live` is answered there, and soon.
+/// Checks that `/v1/live` answers there in time.
 #[track_caller]
 pub(crate) fn assert_live_at(url: &str) {
     let began = Instant::now();
@@ -247,7 +247,7 @@ pub(crate) fn assert_live_at(url: &str) {
     assert!(took < LIVE_MAX, "/v1/live took {took:?}");
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;

@@ -1,5 +1,5 @@
-//! HTTP and WebSocket written by hand, from any loopback address: what a client library would not
-//! send.
+//! Hand-written HTTP and WebSocket from any loopback address, for requests that client libraries do
+//! not send.
 
 use crate::venue::Member;
 use rialto_gateway::{Secret, SignRequest, now_us};
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpSocket;
 
-/// An answer that takes longer will not come.
+/// The timeout of an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest answer and the longest frame that are read.
+/// The longest answer and frame.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 static NONCE: AtomicU64 = AtomicU64::new(0);
 
-/// An address of the attackers', none of which the honest member uses.
+/// An address of the attackers, which the honest member does not use.
 pub(crate) fn attacker(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 66, (number / 250) as u8, (number % 250) as u8 + 1)
 }
@@ -28,7 +28,7 @@ pub(crate) fn connect_from(from: Ipv4Addr, to: SocketAddr) -> io::Result<TcpStre
     open(from, to, None)
 }
 
-/// Connects as a client whose system takes little of what it does not read.
+/// Connects with a small receive buffer.
 pub(crate) fn connect_narrow(from: Ipv4Addr, to: SocketAddr) -> io::Result<TcpStream> {
     open(from, to, Some(4_096))
 }
@@ -67,7 +67,7 @@ pub(crate) fn signature(member: &Member, method: &str, path: &str, body: &[u8]) 
     headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect()
 }
 
-/// A whole signed request.
+/// A complete signed request.
 pub(crate) fn signed(member: &Member, method: &str, path: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = head(method, path, body.len(), &signature(member, method, path, body));
     bytes.extend_from_slice(body);
@@ -112,7 +112,7 @@ pub(crate) fn code(answer: &Value) -> &str {
     answer["error"]["code"].as_str().unwrap_or("none")
 }
 
-/// A WebSocket of a client that may say anything.
+/// A WebSocket of a client that may send anything.
 pub(crate) struct Socket {
     stream: TcpStream,
 }
@@ -122,7 +122,7 @@ pub(crate) const TEXT: u8 = 1;
 pub(crate) const CLOSE: u8 = 8;
 
 impl Socket {
-    /// Opens a WebSocket, or gives the status of the refusal.
+    /// Opens a WebSocket, or returns the status of the refusal.
     pub(crate) fn open(mut stream: TcpStream, path: &str) -> io::Result<Result<Socket, u16>> {
         let request = format!(
             "GET {path} HTTP/1.1\r\nhost: venue\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
@@ -136,7 +136,7 @@ impl Socket {
         }
     }
 
-    /// A frame as it goes over the wire; its mask is zero.
+    /// A frame with a zero mask.
     pub(crate) fn frame(is_last: bool, kind: u8, payload: &[u8]) -> Vec<u8> {
         let mut frame = vec![u8::from(is_last) << 7 | kind];
         match payload.len() {
@@ -195,7 +195,7 @@ impl Socket {
         Ok((start[0] & 0x0f, payload))
     }
 
-    /// Reads until a message of this type; an error of the venue ends it, too.
+    /// Reads until a message of this type; an error of the venue ends it too.
     pub(crate) fn wait_for(&mut self, kind: &str, patience: Duration) -> io::Result<Value> {
         let end = Instant::now() + patience;
         while Instant::now() < end {

@@ -120,7 +120,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream as a workload, with totals found anew rather than taken from the header.
+    /// The stream as a workload, with totals found again rather than taken from the header.
     #[must_use]
     pub fn workload(&self) -> Workload {
         let header = &self.header;

@@ -1,4 +1,4 @@
-//! A thousand commands, or events, at once: started by one task, in shares, and a task each.
+//! A thousand concurrent commands or events: started by one task, in shares, and one task each.
 
 use super::case;
 use super::work::{Charge, Charged, Pool, RATE_PPM, fee};
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// Threads that run tasks: as many as the machine of the targets has processors.
+/// The number of threads that run tasks: the processors of the machine of the targets.
 const THREADS: usize = 2;
 const AT_ONCE: u64 = 1_000;
 
-/// A desk, or a ledger, that many threads use at once.
+/// A desk, or a ledger, that many threads use concurrently.
 #[derive(Debug, Default)]
 struct Shared(AtomicU64);
 
@@ -153,7 +153,7 @@ pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome
         (6, sent, commands, SHARES),
         (8, published, Targets::default(), TASKS),
     ] {
-        // What tasks on other threads allocate is not counted, so that there is no row of it.
+        // Allocations of tasks on other threads are not counted, so that there is no row of them.
         let time = measured.rows(first, work, targets).into_iter().take(1);
         outcome.rows.extend(time.map(|row| row.footnote(note)));
         let rows = measured.rows(first + 1, work, Targets::default());
@@ -162,22 +162,21 @@ pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome
     Ok(outcome)
 }
 
-/// The answers, and what they left in the till of the desk.
+/// The answers, and the fees in the till of the desk.
 fn charged(bus: &SharedBus, answers: impl FnOnce() -> u64) -> Sums {
     let before = bus.desk.0.load(Ordering::Relaxed);
     let answers = answers();
     Sums { answers, effects: bus.desk.0.load(Ordering::Relaxed).wrapping_sub(before) }
 }
 
-/// The answers, and what stands in the ledger on account of them.
+/// The answers, and the fees in the ledger.
 fn noted(bus: &SharedBus, answers: impl FnOnce() -> u64) -> Sums {
     let before = bus.ledger.0.load(Ordering::Relaxed);
     let answers = answers();
     Sums { answers, effects: bus.ledger.0.load(Ordering::Relaxed).wrapping_sub(before) }
 }
 
-/// Has it all done so many times, from within the runtime: tasks made outside of it would all go
-/// through one lock.
+/// Repeats it from within the runtime: tasks spawned from outside would all go through one lock.
 fn rounds<F: Future<Output = u64> + Send + 'static>(
     runtime: &Runtime,
     calls: u64,
@@ -193,11 +192,11 @@ fn rounds<F: Future<Output = u64> + Send + 'static>(
         }
         answers
     });
-    // A task that panicked has no answers, which then are not what they must be.
+    // A task that panicked has no answers, which then fail the verification.
     runtime.block_on(root).unwrap_or(0)
 }
 
-/// One task has them all in flight.
+/// One task has all commands in flight.
 async fn start_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     let commands = (0..AT_ONCE).map(|call| pool.charge(call));
     let cx = Context::new();
@@ -205,11 +204,11 @@ async fn start_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     answers.into_iter().fold(0, |sum, answer| sum.wrapping_add(answer.unwrap_or(u64::MAX / 3)))
 }
 
-/// What tasks cost by themselves: each answers with what it was given.
+/// The cost of tasks alone: each returns its argument.
 async fn send_nothing(_: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     let tasks = (0..AT_ONCE).map(|call| {
         let charge = pool.charge(call);
-        // Through the black box, so that the task is not seen to be nothing.
+        // Through the black box, so that the compiler cannot remove the task.
         tokio::spawn(async move { black_box(charge).price })
     });
     sum(tasks.collect()).await
@@ -223,7 +222,7 @@ async fn send_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     sum(tasks.collect()).await
 }
 
-/// As many tasks as there are threads, each with its share of the commands in flight.
+/// As many tasks as threads, each with its share of the commands in flight.
 async fn send_shares(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     let share = AT_ONCE / THREADS as u64;
     let tasks = (0..THREADS as u64).map(|task| {
@@ -249,8 +248,8 @@ async fn publish_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     sum(tasks.collect()).await
 }
 
-/// Adds up the answers. Waiting begins with the task that was made last: when it has ended, most
-/// others have, and need not wake anybody.
+/// Sums the answers. It waits for the last task first: when that has ended, most others have, and
+/// need no wake-up.
 async fn sum(tasks: Vec<JoinHandle<u64>>) -> u64 {
     let mut sum = 0_u64;
     for task in tasks.into_iter().rev() {

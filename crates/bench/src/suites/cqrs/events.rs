@@ -23,7 +23,7 @@ bus! {
 }
 
 const BATCH: u64 = 100;
-/// Commands of an awaited batch that may be in flight at once.
+/// The most commands of an awaited batch in flight.
 const CONCURRENT: usize = 16;
 
 const ANSWERS: &str = "A call is the whole batch; its answers go into a vector that is used again.";
@@ -31,7 +31,7 @@ const EVENTS: &str = "A call is the whole batch.";
 const AWAITED: &str = "A call is the whole batch: at most 16 commands in flight at once, answers in \
     a new vector.";
 
-/// Publishes many times; what is published must come to every one of the ledgers.
+/// Publishes many times; each event must reach all ledgers.
 #[inline]
 fn publish(
     calls: u64,
@@ -52,7 +52,7 @@ fn total(ledgers: &[&Ledger]) -> u64 {
     ledgers.iter().map(|ledger| ledger.0.total()).fold(0, u64::wrapping_add)
 }
 
-/// Takes in the answers of a batch; an error spoils the sum.
+/// Sums the answers of a batch; an error spoils the sum.
 fn sum(answers: impl IntoIterator<Item = Result<u64>>) -> u64 {
     answers.into_iter().fold(0, |sum, answer| sum.wrapping_add(answer.unwrap_or(u64::MAX / 3)))
 }
@@ -161,7 +161,7 @@ pub(super) fn batches(context: &mut Bench<'_>) -> std::result::Result<Outcome, B
                     let before = one.first.0.total();
                     let mut told = 0;
                     for _ in 0..calls {
-                        // As with commands: the compiler is not to see several events at once.
+                        // As with commands: the compiler must not combine several events.
                         let batch = events.iter().map(black_box);
                         told += u64::from(one.publish_batch_now(batch, cx).is_ok());
                     }

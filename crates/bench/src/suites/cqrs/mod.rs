@@ -1,4 +1,4 @@
-//! `cqrs`: what a call over the bus costs.
+//! `cqrs`: the cost of a call over the bus.
 
 mod concurrent;
 mod events;

@@ -13,7 +13,7 @@ use rialto_bus::{Behaviours, Bus, Context, Dispatch, Error, ErrorKind, Result, b
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Who asks: the member that owns the accounts below a number.
+/// The sender: the member that owns the accounts below a number.
 struct Member {
     accounts: u64,
 }
@@ -130,7 +130,7 @@ pub(super) fn pipelines(context: &mut Bench<'_>) -> std::result::Result<Outcome,
     Ok(outcome)
 }
 
-/// Verifies that behaviours stand before the handler: three commands that must not come through.
+/// Verifies that behaviours run before the handler: three commands that must be refused.
 fn refuse(
     bus: &(impl Dispatch + rialto_bus::ServesNow<Charge>),
 ) -> std::result::Result<(), BenchError> {

@@ -1,4 +1,4 @@
-//! Putting a bus together, and finding handlers in it.
+//! Building a bus, and finding handlers in it.
 
 use super::case;
 use crate::calls::{Arm, Sums, Targets, measure};
@@ -9,7 +9,7 @@ use rialto_bus::{
     BuildError, Bus, Context, Dispatch, HandlerNow, Query, Request, Result, behaviours,
 };
 
-/// Requests of types of their own.
+/// Requests of distinct types.
 struct Numbered<const N: u64>;
 
 impl<const N: u64> Request for Numbered<N> {
@@ -19,7 +19,7 @@ impl<const N: u64> Request for Numbered<N> {
 
 impl<const N: u64> Query for Numbered<N> {}
 
-/// Answers all of them.
+/// The handler of all of them.
 struct Numbers;
 
 impl<const N: u64> HandlerNow<Numbered<N>> for Numbers {
@@ -28,7 +28,7 @@ impl<const N: u64> HandlerNow<Numbered<N>> for Numbers {
     }
 }
 
-/// Handlers that are found without a list of them.
+/// Handlers that are discovered.
 mod found {
     use super::{Numbered, Result};
     use rialto_bus::handler;
@@ -73,7 +73,7 @@ mod found {
         Ok(7)
     }
 
-    /// Where they are.
+    /// Their module.
     pub(super) const MODULE: &str = module_path!();
 }
 

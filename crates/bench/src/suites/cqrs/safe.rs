@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::panic;
 use std::sync::Arc;
 
-/// Asks for an error.
+/// A request for an error.
 struct Fail(Charge);
 
 impl Request for Fail {
@@ -24,7 +24,7 @@ impl Request for Fail {
 
 impl Command for Fail {}
 
-/// Fails where there is something to charge.
+/// Fails if there is something to charge.
 struct Failing;
 
 impl HandlerNow<Fail> for Failing {
@@ -127,7 +127,7 @@ pub(super) fn safe(context: &mut Bench<'_>) -> std::result::Result<Outcome, Benc
     Ok(outcome)
 }
 
-/// How many of the calls fail in this way.
+/// Counts the calls that fail in this way.
 fn failures(calls: u64, kind: ErrorKind, mut call: impl FnMut(u64) -> Result<u64>) -> Sums {
     let mut answers = 0;
     for number in 0..calls {
@@ -138,7 +138,7 @@ fn failures(calls: u64, kind: ErrorKind, mut call: impl FnMut(u64) -> Result<u64
 
 type Hook = Box<dyn Fn(&panic::PanicHookInfo<'_>) + Sync + Send + 'static>;
 
-/// Keeps the panics of the handler from being printed; all others are as before.
+/// Suppresses the output of the handler's panics only.
 struct QuietPanics {
     before: Arc<Hook>,
 }
@@ -158,7 +158,7 @@ impl QuietPanics {
 
 impl Drop for QuietPanics {
     fn drop(&mut self) {
-        // A hook cannot be changed while the thread panics, and then it does not matter any more.
+        // The hook cannot be changed while the thread panics.
         if !std::thread::panicking() {
             let before = Arc::clone(&self.before);
             panic::set_hook(Box::new(move |panic| before(panic)));

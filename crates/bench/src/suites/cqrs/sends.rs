@@ -28,7 +28,7 @@ pub(super) fn sends(context: &mut Bench<'_>) -> Result<Outcome, BenchError> {
     let calls = context.sized(1_000_000, 1_000);
     let pool = &Pool::new();
     let runtime = &runtime()?;
-    // Behind a black box, so that no behaviour or handler is compiled for this very context.
+    // Behind a black box, so that no behaviour or handler is compiled for this context.
     let cx = &black_box(Context::new());
     let direct = &Desk::new();
     let now = &NowBus { all: behaviours![], desk: Desk::new() };

@@ -1,9 +1,9 @@
-//! What is said over the bus while it is measured, and who answers: small work with a result that
-//! is known without the bus.
+//! The requests and handlers of the measurements: small work with results that are known
+//! independently of the bus.
 //!
 //! A command charges an order its fee. The handler computes the fee and adds it to a till; the
-//! caller gets the fee. An event tells that a fee was charged; its handlers add it to a ledger of
-//! their own. A query computes the fee and changes nothing.
+//! caller gets the fee. An event says that a fee was charged; its handlers add it to their ledgers.
+//! A query computes the fee and changes nothing.
 
 use crate::calls::Sums;
 use rialto_bus::{Command, Context, Error, ErrorKind, Event, EventHandlerNow, Handler, HandlerNow};
@@ -14,7 +14,7 @@ use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The fee in parts of a million, as it stands in the handlers.
+/// The fee in parts per million.
 pub(super) const RATE_PPM: u64 = 200;
 const MILLION: u64 = 1_000_000;
 
@@ -33,7 +33,7 @@ impl Request for Charge {
 
 impl Command for Charge {}
 
-/// What would the fee be?
+/// Computes the fee.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quote(pub(super) Charge);
 
@@ -66,7 +66,7 @@ pub(super) fn fee(charge: &Charge, rate_ppm: u64) -> Result<u64> {
     Ok(parts.div_ceil(MILLION))
 }
 
-/// A sum that one thread at a time adds to. Additions are a load and a store: a locked addition
+/// A sum that one thread at a time adds to. An addition is a load and a store: an atomic addition
 /// would cost more than the bus, and no arm that uses this sends from two threads.
 #[derive(Debug, Default)]
 pub(super) struct Till(AtomicU64);
@@ -91,7 +91,7 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new() -> Desk {
-        // The rate is known to the handler only when it runs, as it would be in a venue.
+        // The rate is known only at run time, as in a venue.
         Desk { rate_ppm: black_box(RATE_PPM), till: Arc::default() }
     }
 }
@@ -119,11 +119,11 @@ impl HandlerNow<Quote> for Desk {
     }
 }
 
-/// What [`Brittle`] panics with, so that only its panics stay quiet.
+/// The panic payload of [`Brittle`], so that only its panics are suppressed.
 pub(super) struct Expected;
 
-/// A desk that panics at fees above a limit. That it might is what it is for: from a handler that
-/// cannot panic, the compiler takes the isolation away.
+/// A desk that panics at fees above a limit. The possibility is needed: for a handler that cannot
+/// panic, the compiler removes the isolation.
 pub(super) struct Brittle {
     pub(super) desk: Desk,
     fee_max: u64,
@@ -147,7 +147,7 @@ impl HandlerNow<Charge> for Brittle {
     }
 }
 
-/// Adds up the fees that it is told of.
+/// Sums the fees of events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger(pub(super) Arc<Till>);
 
@@ -159,10 +159,10 @@ impl EventHandlerNow<Charged> for Ledger {
     }
 }
 
-/// Requests that come round and round.
+/// The number of requests in a cycle.
 const POOL: u64 = 1_024;
 
-/// What is sent: the same requests in every arm, made before anything is timed.
+/// The same requests in every arm, made before the measurement.
 pub(super) struct Pool {
     charges: Vec<Charge>,
 }
@@ -180,8 +180,8 @@ impl Pool {
         Pool { charges }
     }
 
-    /// The command of a call. The black box stops the compiler from seeing several calls at once:
-    /// it would do them side by side in wide registers, and time would be of that.
+    /// The command of a call. The black box prevents the compiler from combining several calls in
+    /// wide registers.
     #[inline]
     pub(super) fn charge(&self, call: u64) -> Charge {
         black_box(self.charges[(call % POOL) as usize])
@@ -198,7 +198,7 @@ impl Pool {
         &self.charges[..count]
     }
 
-    /// The fees of so many commands, in plain arithmetic.
+    /// The fees of this many commands, in plain arithmetic.
     pub(super) fn fees(&self, calls: u64) -> u64 {
         let fee = |charge: &Charge| {
             let parts = u128::from(charge.price) * u128::from(charge.quantity) * 200;
@@ -209,20 +209,20 @@ impl Pool {
         round * (calls / POOL) + rest
     }
 
-    /// What so many events tell of, in all.
+    /// The sum of this many events.
     pub(super) fn told(&self, calls: u64) -> u64 {
         let of = |charges: &[Charge]| charges.iter().map(|charge| charge.price).sum::<u64>();
         of(&self.charges) * (calls / POOL) + of(self.first((calls % POOL) as usize))
     }
 
-    /// What so many commands come to: fees for the callers, and in the till.
+    /// The sums of this many commands: fees for the callers, and in the till.
     pub(super) fn charged_in_all(&self, calls: u64) -> Sums {
         let fees = self.fees(calls);
         Sums { answers: fees, effects: fees }
     }
 }
 
-/// Makes calls and adds up their answers; an error counts as a number that spoils the sum.
+/// Makes calls and sums their answers; an error counts as a number that spoils the sum.
 #[inline]
 pub(super) fn sum_of(calls: u64, till: &Till, mut call: impl FnMut(u64) -> Result<u64>) -> Sums {
     let before = till.total();

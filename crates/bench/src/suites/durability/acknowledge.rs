@@ -1,4 +1,4 @@
-//! How long a durable acknowledgement takes at a steady rate, measured in disk syncs.
+//! The latency of a durable acknowledgement at a steady rate, in disk syncs.
 
 use crate::drive::{
     OpenLoop, Schedule, Venue, VenueSettings, control, control_rows, disk_sync, open_loop,
@@ -13,12 +13,11 @@ use crate::suite::{Context, Outcome};
 use rialto_engine::{Level, Submission};
 use rialto_workload::{FEES, Form, Workload, commands, random_prices};
 
-/// Orders a second.
+/// Orders per second.
 const RATE: u64 = 100_000;
-/// About what an order takes in the journal.
+/// The approximate length of an order in the journal.
 const ORDER_BYTES: usize = 100;
-/// What is asked for at the median, in disk syncs. What is asked for at 99 % is asked for over a
-/// control.
+/// The target of the median, in disk syncs. The target of the p99 is a multiple of a control's.
 const P50_SYNCS: f64 = 2.5;
 
 const OPEN_LOOP: &str = "Open loop: from the scheduled arrival to the acknowledgement in the \
@@ -27,7 +26,7 @@ const OPEN_LOOP: &str = "Open loop: from the scheduled arrival to the acknowledg
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of this run's median group \
     size, over space written before, on the same disk right after the run.";
 
-/// What one pass came to.
+/// The measurements of one pass.
 struct Pass {
     open: OpenLoop,
     control: Latencies,
@@ -36,7 +35,7 @@ struct Pass {
     write_p50_ns: u64,
 }
 
-/// Acknowledgements under `synced` at a steady rate.
+/// Acknowledgements at `synced` at a steady rate.
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let seconds = context.sized(6, 1);
     let rate = context.sized(RATE, 2_000);
@@ -66,7 +65,7 @@ fn run(
 ) -> Result<Pass, BenchError> {
     let directory = context.fresh_directory()?;
     let settings = VenueSettings::at(context, Level::Synced);
-    // The first sixth finds cold caches and an empty book.
+    // The first sixth runs with cold caches and an empty book.
     let count = submissions.len() as u64;
     let schedule = Schedule { per_second: rate, count, warm_up: count / 6, bytes: ORDER_BYTES };
     let beside = || control(case, schedule, Some(directory.path()));

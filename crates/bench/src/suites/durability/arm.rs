@@ -1,4 +1,4 @@
-//! One run of a workload through an engine, from empty directory to verified end.
+//! One run of a workload through an engine, from an empty directory to a verified end.
 
 use crate::drive::{Venue, VenueSettings, feed, read_back};
 use crate::error::{BenchError, verify};
@@ -7,23 +7,23 @@ use crate::suite::Context;
 use rialto_engine::{Stats, Submission};
 use rialto_workload::Workload;
 
-/// What a run came to.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arm {
-    /// Commands a second, first submission to last acknowledgement.
+    /// Commands per second, first submission to last acknowledgement.
     pub(super) rate: f64,
-    /// From the stamp of a command to its release, in the same run.
+    /// The times from the stamp of a command to its release, in the same run.
     pub(super) acknowledge: Percentiles,
-    /// Groups that the journal was written in.
+    /// The number of journal groups.
     pub(super) groups: u64,
     /// The median size of a group, padding included.
     pub(super) group_bytes: u64,
-    /// Bytes of journal and event log for each command.
+    /// The bytes of journal and event log per command.
     pub(super) bytes_per_command: f64,
 }
 
-/// Feeds a workload to a fresh engine as fast as it takes it, verifies what it did, and returns
-/// what the measured part came to.
+/// Feeds a workload to a new engine as fast as it accepts it, verifies the results, and returns the
+/// measurements of the main part.
 pub(super) fn run(
     context: &mut Context<'_>,
     case: &str,

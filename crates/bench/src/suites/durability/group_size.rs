@@ -1,4 +1,4 @@
-//! Throughput against the size of the groups that the journal is written in.
+//! Throughput against the size of the journal's groups.
 
 use super::arm;
 use crate::drive::{VenueSettings, submissions};
@@ -10,8 +10,8 @@ use crate::suite::{Context, Outcome};
 use rialto_engine::{EngineConfig, Level};
 use rialto_workload::{Form, commands, random_prices};
 
-/// Commands in flight at most, and orders for a point of the plot: what arrives while a group is
-/// being written makes up the next one.
+/// The most commands in flight, and the orders for a point of the plot: commands that arrive while
+/// a group is written form the next one.
 const WINDOWS: [(usize, usize); 6] = [
     (1, 10_000),
     (8, 50_000),
@@ -20,9 +20,9 @@ const WINDOWS: [(usize, usize); 6] = [
     (4_096, 2_000_000),
     (32_768, 2_000_000),
 ];
-/// Bounds of a group, in bytes, with as much in flight as fills it.
+/// Bounds of a group in bytes, with enough in flight to fill it.
 const BOUNDS: [usize; 3] = [EngineConfig::GROUP_BYTES_MIN, 512 << 10, 1 << 20];
-/// Commands in flight where groups are to fill up.
+/// Commands in flight that fill groups.
 const PLENTY: usize = 65_536;
 
 const IN_FLIGHT: &str = "What arrives while a group is being written makes up the next one, so the \
@@ -89,7 +89,7 @@ fn line(
             .check("acknowledge_p50_ns", arm.acknowledge.p50)
             .check("acknowledge_p99_ns", arm.acknowledge.p99)
             .footnote(IN_FLIGHT);
-        // One at a time is how perpetual-exchange sent its orders.
+        // perpetual-exchange sent its orders one at a time.
         let alone = settings.in_flight_max == 1;
         rows.push(if alone { row.beside(Work::RandomPrices, Metric::Throughput) } else { row });
     }

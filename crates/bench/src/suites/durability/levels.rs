@@ -1,4 +1,4 @@
-//! Throughput of one workload at several levels, side by side.
+//! Throughput of a workload at several levels, side by side.
 
 use super::arm::{self, Arm};
 use crate::drive::{VenueSettings, submissions};
@@ -14,37 +14,37 @@ const UNPACED: &str = "One thread submits everything at once and takes the repli
 const STAMPED: &str = "From the stamp of a command to its release, in the run whose throughput \
     stands above; unpaced, so it is the depth of the queue more than the speed of the engine.";
 
-/// What is asked of a workload at a level.
+/// The targets of a workload by level.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Targets {
-    /// Commands a second under `buffered`.
+    /// Commands per second at `buffered`.
     pub(super) buffered: Option<f64>,
-    /// Commands a second under `synced`.
+    /// Commands per second at `synced`.
     pub(super) synced: Option<f64>,
-    /// `synced` over `buffered`.
+    /// The ratio of `synced` to `buffered`.
     pub(super) ratio: Option<f64>,
 }
 
-/// A workload, what it is called, and what it stands beside.
+/// A workload with its name and references.
 pub(super) struct Job<'a> {
     pub(super) workload: &'a Workload,
     pub(super) unit: Unit,
     pub(super) work: Work,
     pub(super) targets: Targets,
     pub(super) rounds: usize,
-    /// Whether the latencies of the same runs are told too.
+    /// Whether the latencies of the same runs are reported.
     pub(super) latencies: bool,
 }
 
-/// What a workload came to at every level.
+/// The measurements of a workload at every level.
 pub(super) struct Levels {
     case: Case,
     side: SideBySide,
-    /// For each level, the runs.
+    /// The runs of each level.
     arms: Vec<Vec<Arm>>,
 }
 
-/// Runs a workload at every level in turns.
+/// Runs a workload at all levels in turns.
 pub(super) fn measure(context: &mut Context<'_>, job: &Job<'_>) -> Result<Levels, BenchError> {
     let work = format!("engine, {}", job.workload.name);
     let case = Case { work, risk: Risk::On, transport: Transport::InProcess };

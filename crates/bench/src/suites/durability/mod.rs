@@ -84,7 +84,7 @@ fn at_every_level(
     Ok(outcome)
 }
 
-/// Throughput against level, and under it what others came to.
+/// Throughput by level, with the figures of other systems.
 fn by_level(job: &Job<'_>, measured: &Levels) -> Figure {
     let ours = Level::ALL.into_iter().map(|level| Bar {
         name: format!("Rialto, {level}"),

@@ -1,4 +1,4 @@
-//! `flow`: what a durable flow costs, and what recording it does.
+//! `flow`: the cost of a durable flow, and of recording it.
 
 mod recorder;
 mod requests;

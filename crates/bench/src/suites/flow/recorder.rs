@@ -1,4 +1,4 @@
-//! What it costs to record what a flow or a request does.
+//! The cost of recording a flow or a request.
 
 use super::case;
 use crate::calls::{Arm, Sums, Targets, measure};
@@ -14,11 +14,11 @@ use std::hint::black_box;
 const BEGIN_AND_END_NS: f64 = 120.0;
 const STEP_NS: f64 = 20.0;
 const VARIABLES_NS: f64 = 20.0;
-/// Steps of a record, within its bounds.
+/// The steps of a record, within its bounds.
 const STEPS: u64 = 90;
 /// Captures of three variables in a record, within its bounds.
 const CAPTURES: u64 = 60;
-/// What Catga's report gives for its production setting, in bytes.
+/// The figure of Catga's report for its production setting, in bytes.
 const MEMORY: &str = "All records full: 1,000 with 100 steps and 8 KiB of variables each, and no \
     more than this whatever is recorded. The report speaks of 5 MB (1 % sampled) to 50 MB (all).";
 const BEGIN_AND_END: &str = "One thread, 1,000 records kept, each new one in place of the oldest.";
@@ -41,7 +41,7 @@ struct Order {
     signature: [u8; 32],
 }
 
-/// Of what three numbers are captured.
+/// A struct with three captured numbers.
 #[derive(Capture)]
 struct Fill {
     order: u64,
@@ -49,7 +49,7 @@ struct Fill {
     is_bid: bool,
 }
 
-/// Records that many, and what each is given by `inside`, which says how much of it was taken.
+/// Makes this many records, each filled by `inside`, which returns how much was accepted.
 fn record<C: Clock>(
     recorder: &Recorder<C>,
     records: u64,
@@ -71,7 +71,7 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let records = context.sized(200_000, 1_200);
     let (steps, captures) = (STEPS * (records / 20), CAPTURES * (records / 20));
     let trees = context.sized(5_000, 50);
-    // So few that a small run uses each of them more than once.
+    // So few that even a small run reuses each of them.
     let bounds = RecorderBounds {
         records_max: context.sized(1_000, 50) as u32,
         ..RecorderBounds::default()
@@ -95,7 +95,7 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let length = drawn.show(id).map_or(0, |tree| tree.to_string().len()) as u64;
 
     let (all, none, share, system, drawn) = (&all, &none, &share, &system, &drawn);
-    // The numbers of the steps of a record are one to so many.
+    // The step numbers of a record are 1 to `STEPS`.
     let numbers = STEPS * (STEPS + 1) / 2;
     let a_step =
         move |calls: u64| Sums { answers: calls / STEPS * numbers, effects: calls / STEPS };
@@ -188,7 +188,7 @@ fn steps_of<C: Clock>(recording: &Recording<'_, C>) -> u64 {
     (0..STEPS).map(|_| u64::from(recording.step("step").number())).sum()
 }
 
-/// A recorder that is as full as it gets, with more in each record than fits.
+/// A full recorder, with more data for each record than fits.
 fn memory() -> Result<Row, BenchError> {
     let bounds = RecorderBounds::default();
     let recorder = Recorder::new(bounds, Sampling::All, TickClock::new());

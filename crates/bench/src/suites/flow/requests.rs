@@ -1,4 +1,4 @@
-//! What a recorder costs each request on a bus, whether it keeps anything of it or not.
+//! The cost of a recorder for each request on a bus, for kept and omitted requests.
 
 use super::case;
 use crate::calls::{Arm, Sums, Targets, measure};
@@ -10,7 +10,7 @@ use rialto_recorder::{RecordRequests, Recorder, RecorderBounds, Sampling, TickCl
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// What a venue is set to by default.
+/// The default of a venue.
 const PER_SECOND: u32 = 10;
 const NOTHING: &str = "The handler makes notes as the venue's desk does of an order, eleven and two \
     steps, if anybody takes them. The request goes through `std::hint::black_box`, so that the \
@@ -19,7 +19,7 @@ const FAILURES: &str = "`only_failures`, and nothing fails: each request is reco
     under way and then forgotten.";
 const OVER: &str = "The median of the differences, round by round, to the bus without a recorder.";
 
-/// Asks for its own number.
+/// A request for its own number.
 struct Place(u64);
 
 impl Request for Place {
@@ -58,7 +58,7 @@ bus! {
     }
 }
 
-/// Sends so many, each with a number that comes back.
+/// Sends this many requests, each with a number that is returned.
 fn send(bus: &RecordedBus, recorder: Option<&Recorder>, calls: u64) -> Sums {
     let cx = black_box(Context::new());
     let counted = || {
@@ -73,12 +73,12 @@ fn send(bus: &RecordedBus, recorder: Option<&Recorder>, calls: u64) -> Sums {
 
 pub(super) fn rows(context: &mut Bench<'_>) -> std::result::Result<Vec<Row>, BenchError> {
     let calls = context.sized(200_000, 600);
-    // So few that a small run uses each of them more than once.
+    // So few that even a small run reuses each of them.
     let bounds = RecorderBounds {
         records_max: context.sized(1_000, 50) as u32,
         ..RecorderBounds::default()
     };
-    // A request that is kept or left out is counted once; one that is forgotten was begun before.
+    // Kept and omitted requests count once; a forgotten one was begun before.
     let kinds = [
         ("a request without a recorder", None, 0),
         ("a request to a recorder of failures only", Some(Sampling::Failures), 2),

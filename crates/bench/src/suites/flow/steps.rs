@@ -1,4 +1,4 @@
-//! Flows of three steps, many at once, at every level of durability.
+//! Concurrent flows of three steps, at every durability level.
 
 use super::case;
 use crate::error::{BenchError, broken, verify};
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Flows a second: in memory, and at the level `buffered`.
+/// Flows per second: in memory, and at `buffered`.
 const MEMORY_RATE: f64 = 2e6;
 const BUFFERED_RATE: f64 = 200e3;
 
@@ -29,7 +29,7 @@ const IN_MEMORY: &str = "The same record, kept in memory: another worker could r
 const ALLOCATED: &str = "Counted in a run of its own in which the calling thread does all of the \
     work, the writing included.";
 
-/// A flow whose steps do as little as steps can do and still be told from none.
+/// A flow whose steps do as little as possible with a verifiable result.
 struct ThreeSteps {
     executed: Arc<AtomicU64>,
 }
@@ -53,17 +53,17 @@ impl ThreeSteps {
     }
 }
 
-/// What is measured.
+/// An arm.
 #[derive(Clone, Copy)]
 struct Arm {
     level: Level,
     flows: u64,
-    /// How many are under way at once.
+    /// The number of concurrent flows.
     at_once: usize,
     target: Option<f64>,
 }
 
-/// The rows of every level.
+/// The rows of all levels.
 pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let arm = |level, flows, at_once, target| Arm { level, flows, at_once, target };
     let arms = [
@@ -120,14 +120,14 @@ impl Arm {
     }
 }
 
-/// Every flow returns its number and three more.
+/// Every flow returns its number plus three.
 fn expected(flows: u64) -> u64 {
     flows * flows.saturating_sub(1) / 2 + 3 * flows
 }
 
-/// What a round came to.
+/// The measurements of a round.
 struct Round {
-    /// Flows a second.
+    /// Flows per second.
     rate: f64,
     allocated: Option<Allocated>,
 }
@@ -166,7 +166,7 @@ fn open(name: &str, arm: Arm, directory: &Path) -> Result<Arc<dyn Store>, BenchE
     Ok(Arc::new(store.map_err(broken(name, "open the store"))?))
 }
 
-/// Returns the sum of what the flows came to.
+/// Returns the sum of the outputs.
 fn start_and_wait(name: &str, flows: &Flows, arm: Arm) -> Result<u64, BenchError> {
     let mut under_way = VecDeque::with_capacity(arm.at_once);
     let mut sum = 0;
@@ -191,7 +191,7 @@ fn oldest(
     run.wait().map_err(broken(name, "complete a flow"))
 }
 
-/// Opens what was written once more: every flow must be there with its output.
+/// Reopens the store: every flow must be there with its output.
 fn verify_stored(name: &str, arm: Arm, directory: &FreshDirectory) -> Result<(), BenchError> {
     let store = open(name, arm, directory.path())?;
     let completed = RunStanding::Ended(Outcome::Completed);

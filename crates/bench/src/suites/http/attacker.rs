@@ -1,4 +1,4 @@
-//! A process that attacks the gateway, as long as it is kept.
+//! A process that attacks the gateway while this value lives.
 
 use crate::attack::{AttackPlan, AttackReport};
 use crate::error::{BenchError, broken};
@@ -12,7 +12,7 @@ pub(super) struct Attacker {
 }
 
 impl Attacker {
-    /// Starts it and waits until everything that it holds is open.
+    /// Starts it and waits until all its connections are open.
     pub(super) fn start(
         case: &str,
         mut command: Command,
@@ -37,7 +37,7 @@ impl Attacker {
         start().map_err(broken(case, "start the attacker"))
     }
 
-    /// Ends it and takes what it did.
+    /// Ends it and returns its report.
     pub(super) fn end(mut self, case: &str) -> Result<AttackReport, BenchError> {
         let mut end = || -> io::Result<AttackReport> {
             drop(self.process.stdin.take());
@@ -52,7 +52,7 @@ impl Attacker {
 
 impl Drop for Attacker {
     fn drop(&mut self) {
-        // One that has ended cannot be killed, which is as well.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! The ceiling: a route that parses an order and does nothing with it.
+//! The upper bound: a route that only parses an order.
 
 use crate::error::{BenchError, broken};
 use axum::routing::post;
@@ -13,7 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 /// The route.
 pub(super) const PATH: &str = "/order";
 
-/// The body, as the venue's own route takes it.
+/// The body, in the form of the venue's route.
 #[derive(Deserialize)]
 struct Order {
     instrument: String,
@@ -28,14 +28,14 @@ struct Answer {
     status: &'static str,
 }
 
-/// A server with nothing but the route. Dropping it ends it.
+/// A server with only that route. Dropping it ends it.
 pub(super) struct BareServer {
     _runtime: Runtime,
     pub(super) address: SocketAddr,
 }
 
 impl BareServer {
-    /// Serves on a free port, with as many threads as the gateway has.
+    /// Serves on a free port, with as many threads as the gateway.
     pub(super) fn start(case: &str, threads: usize) -> Result<BareServer, BenchError> {
         let failed = || broken(case, "start the bare server");
         let runtime = Builder::new_multi_thread()

@@ -1,17 +1,18 @@
-//! One kept HTTP connection with a blocking socket, and at most one request under way.
+//! One HTTP connection that is kept alive, with a blocking socket and at most one request in
+//! flight.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-/// A server that answers nothing for so long hangs.
+/// The timeout of an answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest answer, head included.
 const ANSWER_BYTES_MAX: usize = 4_096;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// Requests, ready to be sent, one behind the other.
+/// Prepared requests, concatenated.
 #[derive(Default)]
 pub(super) struct Requests {
     bytes: Vec<u8>,
@@ -40,9 +41,9 @@ impl Requests {
 pub(super) struct Connection {
     stream: TcpStream,
     buffer: Box<[u8; ANSWER_BYTES_MAX]>,
-    /// How much of an answer has come.
+    /// The received bytes of an answer.
     got: usize,
-    /// Whether a request is under way.
+    /// Whether a request is in flight.
     pub(super) is_waiting: bool,
 }
 
@@ -60,7 +61,7 @@ impl Connection {
         self.stream.write_all(request)
     }
 
-    /// Waits for one whole answer: its status and its body.
+    /// Waits for one complete answer: its status and its body.
     pub(super) fn answer(&mut self) -> io::Result<(u16, &[u8])> {
         loop {
             if let Some((status, body)) = self.read_once()? {
@@ -69,8 +70,8 @@ impl Connection {
         }
     }
 
-    /// Reads once, which waits only if nothing has come, and returns the answer if that made it
-    /// whole.
+    /// Reads once, which waits only if no bytes have arrived, and returns the answer if it is
+    /// complete.
     pub(super) fn read(&mut self) -> io::Result<Option<(u16, &[u8])>> {
         let answer = self.read_once()?;
         Ok(answer.map(|(status, body)| (status, &self.buffer[body])))
@@ -95,7 +96,7 @@ impl AsFd for Connection {
     }
 }
 
-/// Where the parts of a whole answer lie.
+/// The positions of the parts of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answer {
     status: u16,
@@ -103,7 +104,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// `None` as long as some of it is missing.
+    /// `None` while it is incomplete.
     fn of(bytes: &[u8]) -> io::Result<Option<Answer>> {
         let Some(end) = bytes.windows(HEAD_END.len()).position(|four| four == HEAD_END) else {
             return Ok(None);
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_or_more_than_one_is_refused() {
+    fn a_malformed_answer_and_trailing_bytes_are_refused() {
         for bytes in [
             "HTTP/1.1\r\n\r\n",
             "HTTP/1.1 200 OK\r\n\r\n",

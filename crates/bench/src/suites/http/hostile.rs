@@ -1,4 +1,4 @@
-//! Orders at a steady rate while others attack.
+//! Orders at a steady rate under attack.
 
 use super::attacker::Attacker;
 use super::paced::{Paced, paced};
@@ -15,19 +15,19 @@ use rialto_queue::{Queue, QueueOptions, TopicOptions};
 use rialto_workload::{FEES, Form, Workload, opening, random_prices};
 use std::thread;
 
-/// Orders a second.
+/// Orders per second.
 const RATE: u64 = 5_000;
-/// How much slower orders may be while others attack: at the median and at 99 %.
+/// The largest slowdown of orders under attack: at the median and at 99 %.
 const SLOWER_MAX: f64 = 2.0;
-/// The topic that long bodies are published on.
+/// The topic of long bodies.
 const TOPIC: &str = "attacked";
 /// Descriptors for both ends of the orders' connections, the attacker's, and files.
 const DESCRIPTORS: u64 = 2_048;
 
-/// What goes on beside the orders.
+/// An arm.
 struct Arm {
     name: &'static str,
-    /// The attack and on how many connections; none is the arm beside which the others stand.
+    /// The attack with its number of connections; `None` for the baseline.
     attack: Option<(Attack, usize)>,
 }
 
@@ -52,7 +52,7 @@ const ATTACKED: &str = "The attacker is a process at nice 19 on the same machine
     connections a second.";
 const OVER: &str = "Over the round without an attack; the median of the rounds, which take turns.";
 
-/// What an arm came to in one round.
+/// The measurements of an arm in one round.
 struct Round {
     percentiles: Percentiles,
     late_ns_max: u64,
@@ -126,7 +126,7 @@ fn run(
     let requests = served.signed(workload);
     let mut ids = OrderIds::default();
     let address = served.address();
-    // A thread of its own, because its sleeps are made exact.
+    // A separate thread, because its sleeps are made exact.
     let Paced { latencies, late_ns_max } = thread::scope(|scope| {
         let load = scope.spawn(|| {
             paced(&name, address, CONNECTIONS, &requests, pace, &mut |status, body| {

@@ -1,27 +1,27 @@
-//! A load of requests over kept connections, from one thread with blocking sockets.
+//! A load of requests over kept-alive connections, from one thread with blocking sockets.
 //!
-//! Every connection has one request under way. Their answers are taken in turn, and each is
-//! followed at once by the next request, so that all connections stay busy without a runtime that
-//! would compete with that of the server.
+//! Every connection has one request in flight. Answers are taken in turn, and each is followed at
+//! once by the next request. So all connections stay busy without a runtime that would compete with
+//! the server's.
 
 use super::connection::{Connection, Requests};
 use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies};
 use std::net::SocketAddr;
 
-/// Looks at the status and the body of an answer; an error ends the load.
+/// Checks status and body of an answer; an error ends the load.
 pub(super) type Check<'a> = dyn FnMut(u16, &[u8]) -> Result<(), BenchError> + 'a;
 
-/// What came of a load.
+/// The measurements of a load.
 pub(super) struct Loaded {
-    /// Requests a second.
+    /// Requests per second.
     pub(super) rate: f64,
-    /// From sending to answer, all others waiting likewise.
+    /// The times from sending to answer, with all other connections in flight.
     pub(super) latencies: Latencies,
 }
 
-/// Sends all requests over so many connections and has every answer checked: its status and body.
-/// Rate and latencies leave out the first tenth.
+/// Sends all requests over this many connections and checks every answer. Rate and latencies omit
+/// the first tenth.
 pub(super) fn load(
     case: &str,
     address: SocketAddr,

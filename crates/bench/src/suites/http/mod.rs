@@ -1,4 +1,4 @@
-//! `http`: order entry over loopback, beside a route that does nothing, and while others attack.
+//! `http`: order entry over loopback, beside a bare route, and under attack.
 
 mod attacker;
 mod bare;
@@ -24,9 +24,9 @@ use std::collections::HashSet;
 use venue::{Served, bodies, head};
 
 const CONNECTIONS: usize = 64;
-/// Members that send orders, each with a key of its own.
+/// The members that send orders, each with its own key.
 const MEMBERS: u32 = 64;
-/// What the venue must reach, in shares of the bare route.
+/// The target of the venue, as a share of the bare route.
 const SHARE: f64 = 0.5;
 const BARE: usize = 0;
 const VENUE: usize = 1;
@@ -50,7 +50,7 @@ pub(crate) const SUITE: Suite = Suite {
     ],
 };
 
-/// As many orders as can be, beside a bare route.
+/// Maximum throughput of orders, beside a bare route.
 fn orders(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let workload = random_prices(Form::A, context.sized(200_000, 300));
     let work = format!("gateway, POST /v1/orders, {}", workload.name);
@@ -93,7 +93,7 @@ fn bare_arm(name: &str, workload: &Workload) -> Result<load::Loaded, BenchError>
     Ok(loaded)
 }
 
-/// What the load came to, and how many trades its orders made.
+/// The measurements of the load, and the number of trades of its orders.
 fn venue_arm(
     context: &mut Context<'_>,
     name: &str,
@@ -112,7 +112,7 @@ fn venue_arm(
     Ok((loaded, served.end(name, commands as u64)?))
 }
 
-/// The order ids that were answered: no two requests may get the same.
+/// The order ids of answers, which must be distinct.
 #[derive(Default)]
 struct OrderIds {
     seen: HashSet<u64>,
@@ -135,8 +135,8 @@ impl OrderIds {
     }
 }
 
-/// The order id of an answer: the digits behind its name. A parser of JSON would take longer than
-/// the server does.
+/// The order id of an answer: the digits after its name. A JSON parser would take longer than the
+/// server.
 fn order_id(body: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(body).ok()?;
     let (_, behind) = text.split_once(r#""order_id":""#)?;

@@ -1,5 +1,5 @@
-//! Requests at fixed times over kept connections, whatever the server does; latency counts from the
-//! scheduled time.
+//! Requests at scheduled times over kept-alive connections, independent of the server; latency
+//! counts from the scheduled time.
 
 use super::connection::{Connection, Requests};
 use super::load::Check;
@@ -9,20 +9,20 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::SocketAddr;
 
-/// How long the sender waits for answers when every connection has a request under way.
+/// How long the sender waits for answers when all connections are in use.
 const PATIENCE_NS: u64 = 30_000_000_000;
 
-/// What came of it.
+/// The measurements.
 pub(super) struct Paced {
-    /// From the scheduled arrival of a request to its answer.
+    /// The times from the scheduled arrival of a request to its answer.
     pub(super) latencies: Latencies,
-    /// How far the sender fell behind its schedule at worst.
+    /// The largest delay of the sender behind its schedule.
     pub(super) late_ns_max: u64,
 }
 
-/// Sends all requests at a rate over `connections`, from one thread, and has every answer
-/// checked. A request that finds every connection taken waits for one, and its waiting counts. The
-/// first `warm_up` are not counted.
+/// Sends all requests at a rate over `connections`, from one thread, and checks every answer. A
+/// request without a free connection waits for one, and the wait counts. The first `warm_up` are
+/// not counted.
 pub(super) fn paced(
     case: &str,
     address: SocketAddr,
@@ -39,7 +39,7 @@ pub(super) fn paced(
         open.push(Connection::open(address).map_err(failed())?);
     }
     let mut free: Vec<usize> = (0..connections).collect();
-    // Which request each connection has under way.
+    // The request in flight on each connection.
     let mut carried = vec![0; connections];
     let clock = Clock::start();
     let mut pace = Pace::new(clock, per_second, requests.len() as u64);
@@ -76,7 +76,7 @@ pub(super) fn paced(
     Ok(Paced { latencies, late_ns_max: pace.late_ns_max() })
 }
 
-/// The connections with a request under way on which something has come, after at most this time.
+/// The connections in flight that have received bytes, after at most this time.
 fn ready(open: &[Connection], wait_ns: u64) -> io::Result<Vec<usize>> {
     let waiting: Vec<usize> = (0..open.len()).filter(|&at| open[at].is_waiting).collect();
     let mut polled: Vec<PollFd<'_>> =

@@ -1,4 +1,4 @@
-//! A whole venue behind a gateway, with members, keys and signed requests.
+//! A venue behind a gateway, with members, keys and signed requests.
 
 use super::connection::Requests;
 use crate::drive::{Venue, VenueSettings, read_back};
@@ -37,8 +37,8 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Opens the accounts of a workload in a fresh venue and gives the first `members` of them
-    /// keys. Limits of rate are out of the way; every other check is on.
+    /// Creates the accounts of a workload in a new venue and keys for the first `members`. Rate
+    /// limits are disabled; every other check is on.
     pub(super) fn start(
         case: &str,
         settings: VenueSettings,
@@ -69,7 +69,7 @@ impl Served {
         let parts = GatewayParts { queue, ..GatewayParts::default() };
         let gateway = Gateway::start_with(config, venue, Arc::clone(&store), parts)
             .map_err(broken(case, "start the gateway"))?;
-        // A gateway takes no timestamps of its first second from keys that were there before it.
+        // For its first second, a gateway refuses timestamps of keys that were there before it.
         let mut keys = Vec::new();
         for user in 1..=members {
             let request = KeyRequest {
@@ -86,7 +86,7 @@ impl Served {
         Ok(Served { gateway, live, engine, store, keys })
     }
 
-    /// A key that may publish on a topic, and nothing else: its id and its secret.
+    /// A key that may only publish on a topic: its id and its secret.
     pub(super) fn producer_of(
         &self,
         case: &str,
@@ -112,7 +112,7 @@ impl Served {
         self.gateway.local_addr()
     }
 
-    /// The orders of a workload as requests, signed now: the keys take turns.
+    /// The orders of a workload as requests, signed now, by the keys in turn.
     pub(super) fn signed(&self, workload: &Workload) -> Requests {
         let time_us = now_us();
         let mut requests = Requests::default();
@@ -136,7 +136,7 @@ impl Served {
         requests
     }
 
-    /// Ends the venue and verifies that every order that was answered is in its journal.
+    /// Ends the venue and verifies that every answered order is in its journal.
     pub(super) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
         let Served { gateway, live, engine, store, keys } = self;
         drop((store, keys));
@@ -152,7 +152,7 @@ impl Served {
     }
 }
 
-/// Request line and headers that every request has.
+/// Request line and common headers.
 pub(super) fn head(path: &str, body_bytes: usize) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\

@@ -1,6 +1,6 @@
-//! `ident`: what an id costs, and what its layout allows.
+//! `ident`: the cost of an id, and the ceilings of layouts.
 //!
-//! Nothing here can be deleted by the compiler: every id is compared with the one before it, and the
+//! The compiler cannot remove the work: every id is compared with the one before it, and the
 //! comparisons are counted and verified.
 
 mod threads;
@@ -16,9 +16,9 @@ use rialto_ident::{
 };
 use std::sync::Arc;
 
-/// The layout of Catga's report: 2,048 ids a millisecond.
+/// The layout of Catga's report: 2,048 ids per millisecond.
 const SEED: Layout = Layout::LONG_LIVED;
-/// One id of the wide layout with a cached clock, in nanoseconds.
+/// The target of one id of the wide layout with a cached clock, in nanoseconds.
 const WIDE_NS: f64 = 8.0;
 const BATCHES: [u64; 3] = [1_000, 10_000, 50_000];
 
@@ -91,7 +91,7 @@ fn one_thread(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     add(SEED, "next, the system's clock", slow_calls, run, Some(IdWork::Next), free);
     let ids =
         generator(SEED, refuse, SystemClock).map_err(broken("ident", "set a generator up"))?;
-    // A refusal is no id: it is asked again until there is one.
+    // A refusal is not an id: the call is repeated until there is one.
     let run = Box::new(move |calls| one_by_one(calls, || until_there_is_one(&ids)));
     let tried = "next or refused, the system's clock, asked until there is one";
     add(SEED, tried, slow_calls, run, Some(IdWork::Next), free);
@@ -111,7 +111,7 @@ fn one_thread(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     Ok(rows)
 }
 
-/// Every id must be there and be greater than the one before.
+/// Every id must exist and be greater than the one before.
 fn ascending(calls: u64) -> Sums {
     Sums { answers: calls, effects: 0 }
 }
@@ -143,7 +143,7 @@ fn until_there_is_one<C: BlockingTimer>(ids: &Generator<C>) -> Option<Id> {
     }
 }
 
-/// Counts ids that are greater than those before them, and those that are not.
+/// Counts ids that are greater than their predecessors, and others.
 #[derive(Default)]
 struct Ascending {
     last: Option<Id>,

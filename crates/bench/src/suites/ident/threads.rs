@@ -10,10 +10,10 @@ use std::sync::Barrier;
 use std::thread;
 
 const THREADS: u64 = 8;
-/// Few enough that what is thrown away at the end of a millisecond is little beside the 262,144 ids
-/// of the layout.
+/// A block is small, so that the ids lost at the end of a millisecond are few beside the 262,144 of
+/// the layout.
 const BLOCK: u32 = 256;
-/// Time of an id on each thread, in nanoseconds.
+/// The target of an id on each thread, in nanoseconds.
 const EACH_NS: f64 = 40.0;
 
 const PROCESSOR_TIME: &str = "What the threads spent on processors, for each id: what an id costs \
@@ -89,17 +89,17 @@ fn of(context: &mut Context<'_>, how: How, work: &str) -> Result<Vec<Row>, Bench
     ])
 }
 
-/// Lets every thread run `work` at once, and returns what each came to.
+/// Runs `work` on every thread at once, and returns the results.
 fn at_once<T: Send>(work: impl Fn(&Barrier) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(THREADS as usize);
     thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| work(&start))).collect();
-        // A thread that panicked has said why; the count that is missing then fails the run.
+        // A panic was printed; the missing count then fails the run.
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })
 }
 
-/// Compares all ids of all threads with each other, and returns how many there were.
+/// Compares all ids of all threads, and returns their number.
 fn verified(
     name: &str,
     how: How,
@@ -120,11 +120,11 @@ fn verified(
     Ok(distinct)
 }
 
-/// What all ids of all threads took.
+/// The times of all ids of all threads.
 struct Took {
     /// From the first thread's start to the last one's end.
     wall_ns: u64,
-    /// Of all threads, on processors.
+    /// The processor time of all threads.
     busy_ns: u64,
 }
 

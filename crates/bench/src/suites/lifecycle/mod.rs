@@ -1,4 +1,4 @@
-//! `lifecycle`: what it costs to count what is under way, and how soon a process stops.
+//! `lifecycle`: the cost of counting operations, and the time of a shutdown.
 
 mod operations;
 mod shutdown;

@@ -1,4 +1,4 @@
-//! Operations and components, many times over.
+//! Operations and components, repeated.
 
 use super::case;
 use crate::calls::{Arm, Sums, Targets, measure};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Components that one process gets before the next one is set up.
+/// Components of one process before the next process is set up.
 const COMPONENTS: u64 = 100;
 /// Targets, in nanoseconds.
 const BEGIN_NS: f64 = 5.0;
@@ -87,7 +87,7 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     restarted.register("part", part).restart(at_once);
     restarted.start().map_err(broken("recovery", "start the component"))?;
     let restarted = &restarted;
-    // Kept, so that none is dropped while another is timed.
+    // Kept, so that none is dropped during a measurement.
     let mut processes = Vec::with_capacity(20 * (registrations / COMPONENTS) as usize);
     let all = |calls| Sums { answers: calls, effects: 0 };
     let every = |calls| Sums { answers: calls, effects: calls };
@@ -160,7 +160,7 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
                     let now = Instant::now();
                     black_box(restarted.tend(now));
                     black_box(restarted.tend(now));
-                    // The third look forgets the failure, so that the next one has its attempt.
+                    // The third call forgets the failure, so that the next one has its attempt.
                     ready += u64::from(restarted.is_ready() && restarted.tend(now).is_empty());
                 }
                 Sums { answers: ready, effects: starts.load(Ordering::Relaxed) - before }

@@ -1,4 +1,4 @@
-//! Shutting down while something is under way.
+//! Shutdown with operations in progress.
 
 use super::case;
 use crate::error::{BenchError, broken, verify};
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 const REQUESTS: usize = 1_000;
 const WORKERS: usize = 8;
-/// So long that only a shutdown that hangs reaches it.
+/// Only a hanging shutdown reaches it.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 const AFTER_END: &str = "From the end of the operation to the return of the shutdown.";
 const ONE_THOUSAND: &str = "From the call of the shutdown, when all requests are under way and none is \
     answered, to its return; 8 threads answer them. A request that comes later is refused.";
 
-/// One operation goes on for a while after the shutdown was asked for.
+/// One operation continues for a while after the shutdown was requested.
 pub(super) fn with_a_slow_operation(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let mut rows = Vec::new();
     for (ms, work) in [(10, LifecycleWork::Shutdown10Ms), (100, LifecycleWork::Shutdown100Ms)] {
@@ -67,7 +67,7 @@ pub(super) fn with_a_slow_operation(context: &mut Context<'_>) -> Result<Vec<Row
     Ok(rows)
 }
 
-/// A thousand requests are under way when the shutdown begins.
+/// A thousand requests are in progress when the shutdown begins.
 pub(super) fn with_a_thousand_requests(context: &mut Context<'_>) -> Result<Row, BenchError> {
     let case = case("shutdown while 1,000 requests are under way");
     let name = case.to_string();
@@ -104,7 +104,7 @@ fn a_thousand(name: &str) -> Result<u64, BenchError> {
                 thread::yield_now();
             }
             for (number, request) in share {
-                // Whoever asked is there until all are answered.
+                // The receiver exists until all are answered.
                 let _ = answer.send(number);
                 drop(request);
             }

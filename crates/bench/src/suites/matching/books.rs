@@ -1,4 +1,4 @@
-//! The order book of the core, as the passes drive it.
+//! The order book of the core, for the passes.
 
 use super::passes::Matcher;
 use crate::report::Risk;
@@ -7,16 +7,16 @@ use rialto_model::{MemberId, OrderId, Quantity, Side, TimeInForce};
 use rialto_workload::{Fill, Operation, Standing, Workload};
 use std::borrow::Cow;
 
-/// Why a book did not do an operation.
+/// The reason why a book did not perform an operation.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotDone {
     /// The book refused the order.
     #[error(transparent)]
     BookRefusal(#[from] BookRefusal),
-    /// No such order rests.
+    /// The order does not rest.
     #[error("order {0} does not rest")]
     Unknown(OrderId),
-    /// This kind of book cannot do it.
+    /// The book does not support the operation.
     #[error("this book only places and cancels")]
     Unsupported,
 }
@@ -30,7 +30,7 @@ fn standing(book: &Book) -> Standing {
     }
 }
 
-/// The book as a library: it places limit orders and cancels them.
+/// The book as a library, with limit orders and cancels.
 pub(super) struct LimitBook(LimitOrderBook);
 
 impl Matcher for LimitBook {
@@ -84,8 +84,7 @@ impl Matcher for LimitBook {
     }
 }
 
-/// The book as the core uses it, with moves, reductions and immediate orders put together from its
-/// parts.
+/// The book as the core uses it, with moves, reductions and immediate orders built from its parts.
 pub(super) struct MovableBook {
     orders: Orders,
     book: Book,

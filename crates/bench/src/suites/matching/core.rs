@@ -8,14 +8,14 @@ use rialto_model::{Command, Event, Outcome, Seq, Timestamp};
 use rialto_workload::{ENGINE, Fill, Standing, Workload, commands, fill_of, opening};
 use std::borrow::Cow;
 
-/// A core with accounts that can pay for everything.
+/// A core with well-funded accounts.
 pub(super) struct FundedCore {
     core: Core,
     seq: u64,
     events: u64,
 }
 
-/// Counts every event, and hands on what traded.
+/// Counts every event, and passes on fills.
 struct Fills<'a, F> {
     events: &'a mut u64,
     sink: &'a mut F,

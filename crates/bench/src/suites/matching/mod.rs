@@ -1,4 +1,4 @@
-//! `match`: how fast orders are matched, without any journal.
+//! `match`: the speed of matching, without a journal.
 
 mod books;
 mod core;
@@ -16,13 +16,13 @@ use passes::Matcher;
 use rialto_model::Command;
 use rialto_workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, random_prices};
 
-/// Depth of a stream, and its targets: operations a second, and nanoseconds at 99.9 %.
+/// The depth of a stream, and its targets: operations per second, and nanoseconds at 99.9 %.
 const DEPTHS: [(u64, f64, f64); 3] =
     [(1_000, 24e6, 300.0), (10_000, 24e6, 300.0), (100_000, 18e6, 600.0)];
-/// What the core must reach, in commands a second, at one depth and on exchange-core's mix.
+/// The targets of the core, in commands per second, at one depth and on exchange-core's mix.
 const CORE_DEPTH: u64 = 10_000;
 const CORE_RATE: f64 = 8e6;
-/// The seed of every workload here; the figures of others are of this one.
+/// The seed of every workload here, as in the figures of other systems.
 const SEED: u64 = 1;
 
 const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
@@ -100,7 +100,7 @@ fn at_prices(context: &mut Context<'_>, form: Form, orders: usize) -> Result<Vec
     Ok(rows.into_iter().map(|row| row.footnote(LEVELS_NOTE)).collect())
 }
 
-/// Generates a stream; at the small size one of a fiftieth of the depth.
+/// Generates a stream; at the small size, of a fiftieth of the depth.
 fn stream(context: &mut Context<'_>, depth: u64) -> Result<Workload, BenchError> {
     context.progress(&format!("  OBW1 depth {depth}: generating"));
     let depth = context.sized(depth, depth / 50);
@@ -114,7 +114,7 @@ fn stream(context: &mut Context<'_>, depth: u64) -> Result<Workload, BenchError>
     Ok(workload)
 }
 
-/// How many times a command of a stream allocates, if anybody counts: over its second half.
+/// The allocations of a command of a stream, if they are counted: over its second half.
 fn stream_allocations(workload: &Workload) -> Result<Option<Row>, BenchError> {
     let steps = FundedCore::steps(workload);
     let warm_up = workload.prefill + (steps.len() - workload.prefill) / 2;
@@ -122,8 +122,8 @@ fn stream_allocations(workload: &Workload) -> Result<Option<Row>, BenchError> {
     allocations(workload, &steps, warm_up, trades, SECOND_HALF)
 }
 
-/// How many times a command of exchange-core's mix allocates, if anybody counts: over a second round
-/// of the same, which grows nothing that the first has not grown.
+/// The allocations of a command of exchange-core's mix, if they are counted: over a second round of
+/// the same, in which nothing grows.
 fn mix_allocations(context: &mut Context<'_>) -> Result<Option<Row>, BenchError> {
     let (resting, commands) = context.sized((1_000, 1_000_000), (100, 3_000));
     let mut cycle = Cycle::of_mix(SEED, resting, commands);
@@ -155,17 +155,17 @@ fn allocations(
     }))
 }
 
-/// What a row should come to, where something is asked of it.
+/// The targets of a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Targets {
     rate: Option<f64>,
     p99_9_ns: Option<f64>,
 }
 
-/// What the passes over one workload came to.
+/// The measurements of the passes over one workload.
 struct Measured {
     case: Case,
-    /// What the fees are, where there are any.
+    /// The fees, if there are any.
     fees: Option<&'static str>,
     checks: std::collections::BTreeMap<String, serde_json::Value>,
     rate: Spread,
@@ -275,7 +275,7 @@ impl Measured {
     }
 }
 
-/// Our rate on a workload, and under it the rates of others.
+/// Our rate on a workload, with the rates of other systems.
 fn rate_bars(workload: &Workload, work: Work, rate: f64) -> Vec<Bar> {
     let ours = Bar { name: format!("Rialto, {}", workload.name), value: rate, ours: true };
     let others = references::of(work, Metric::Throughput).map(|figure| Bar {

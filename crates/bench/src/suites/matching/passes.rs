@@ -1,5 +1,5 @@
-//! The passes over a workload: one that verifies everything, some that are timed as a whole, some
-//! in which every operation is.
+//! The passes over a workload: one verifies everything, some are timed as a whole, some time every
+//! operation.
 
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, Latencies};
@@ -8,31 +8,31 @@ use rialto_disk::allocations_of;
 use rialto_workload::{Fill, Standing, Tally, Totals, Workload};
 use std::borrow::Cow;
 
-/// Something that matches the orders of one instrument.
+/// A system that matches the orders of one instrument.
 pub(super) trait Matcher: Sized {
-    /// What the report calls it.
+    /// Its name in the report.
     const NAME: &'static str;
-    /// What the report says of its risk layer.
+    /// Its risk setting in the report.
     const RISK: Risk;
-    /// An operation in the form in which it takes them.
+    /// An operation in its own form.
     type Step: Clone;
-    /// Why it refuses an operation.
+    /// The error of a refused operation.
     type Refusal: std::error::Error + Send + Sync + 'static;
 
-    /// An empty one, with room for all that the workload lets rest.
+    /// Makes an empty one, with room for all resting orders of the workload.
     fn fresh(workload: &Workload) -> Self;
 
-    /// The operations of a workload in its form, outside of any timing.
+    /// The operations of a workload in its form, made before the measurement.
     fn steps(workload: &Workload) -> Cow<'_, [Self::Step]>;
 
-    /// Does one operation and hands every fill to `sink`.
+    /// Performs one operation and passes every fill to `sink`.
     fn apply(
         &mut self,
         step: &Self::Step,
         sink: &mut impl FnMut(&Fill),
     ) -> Result<(), Self::Refusal>;
 
-    /// What rests in it.
+    /// Its resting orders.
     fn standing(&self) -> Standing;
 }
 
@@ -61,17 +61,17 @@ pub(super) fn verified<M: Matcher>(
     verify(case, "the result", totals, workload.expected)
 }
 
-/// What a timed run came to.
+/// The measurements of a timed run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// Operations a second.
+    /// Operations per second.
     pub(super) rate: f64,
-    /// The share of the time in which the run waited for a processor.
+    /// The share of the time that was spent waiting for a processor.
     pub(super) waited: Option<f64>,
 }
 
-/// Runs the workload on a fresh matcher and times what stands behind the prefill. Fills are
-/// counted, and count, quantity and standing are verified.
+/// Runs the workload on a new matcher and times the part after the prefill. It verifies the number
+/// of fills, the quantity and the resting orders.
 pub(super) fn timed<M: Matcher>(
     case: &str,
     workload: &Workload,
@@ -106,7 +106,7 @@ pub(super) fn timed<M: Matcher>(
     Ok(Run { rate: measured.len() as f64 * 1e9 / elapsed_ns as f64, waited })
 }
 
-/// Runs the workload on a fresh matcher and times each operation behind the prefill.
+/// Runs the workload on a new matcher and times each operation after the prefill.
 pub(super) fn latencies<M: Matcher>(
     case: &str,
     workload: &Workload,
@@ -131,8 +131,8 @@ pub(super) fn latencies<M: Matcher>(
     Ok(latencies)
 }
 
-/// Counts allocations over the steps behind the first `warm_up`: how many, in how many. `None` if
-/// nobody counts. All steps together make so many trades.
+/// Counts allocations over the steps after the first `warm_up`: their number, and the number of
+/// steps. `None` if allocations are not counted. All steps together must make this many trades.
 pub(super) fn allocations<M: Matcher>(
     case: &str,
     mut matcher: M,
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use rialto_workload::{Operation, ReferenceBook, obw};
 
-    /// A book that is right but for one thing.
+    /// A correct book with one defect.
     struct Broken<const LOSES_FILLS: bool>(ReferenceBook);
 
     impl<const LOSES_FILLS: bool> Matcher for Broken<LOSES_FILLS> {

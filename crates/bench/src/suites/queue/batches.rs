@@ -1,4 +1,4 @@
-//! Messages that are handed over a hundred at a time, against one at a time.
+//! Messages published a hundred at a time, compared with one at a time.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
@@ -81,7 +81,7 @@ fn synced(context: &mut Context<'_>) -> Result<Row, BenchError> {
         .footnote(EACH_WAITED))
 }
 
-/// Publishes messages, each when the one before is confirmed.
+/// Publishes messages, each after the confirmation of the one before.
 fn publish_each(case: &str, stage: &Stage, messages: &Messages) -> Result<f64, BenchError> {
     let producer = stage.producer()?;
     let clock = Clock::start();
@@ -93,7 +93,7 @@ fn publish_each(case: &str, stage: &Stage, messages: &Messages) -> Result<f64, B
     Ok(seconds(&clock))
 }
 
-/// Sends messages a hundred at a time, and waits for each batch if that is asked for.
+/// Sends messages a hundred at a time, and waits for each batch if requested.
 fn send_batches(
     case: &str,
     stage: &Stage,

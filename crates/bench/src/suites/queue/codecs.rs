@@ -1,4 +1,4 @@
-//! Messages that are compressed, encrypted, or both, on their way to the disk and back from it.
+//! Messages that are compressed, encrypted, or both, written to disk and read back.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
@@ -18,20 +18,20 @@ const BRIEF: &str = "A round lasts about a millisecond, of which one write and o
 const REPETITIVE: &str = "One phrase again and again, as in Helianthus' test: it says what the machinery \
     costs, not what your messages will come to.";
 
-/// What becomes of which messages.
+/// A codec with its messages.
 struct Job {
     what: String,
     content: Content,
     bytes: usize,
     compression: Compression,
     encryption: Option<Cipher>,
-    /// Bytes or messages a second.
+    /// Bytes or messages per second.
     unit: Unit,
     beside: [Option<QueueWork>; 2],
     targets: [Option<f64>; 2],
 }
 
-/// Text of 4 KiB under every compression, in bytes a second.
+/// Text of 4 KiB under every compression, in bytes per second.
 pub(super) fn compressed(context: &mut Context<'_>, outcome: &mut Outcome) {
     let gzip = Compression::Gzip { level: Compression::GZIP_LEVEL };
     let zstd = Compression::Zstd { level: Compression::ZSTD_LEVEL };
@@ -51,7 +51,7 @@ pub(super) fn compressed(context: &mut Context<'_>, outcome: &mut Outcome) {
     }
 }
 
-/// Noise of 1 KiB under every cipher, in messages a second.
+/// Noise of 1 KiB under every cipher, in messages per second.
 pub(super) fn encrypted(context: &mut Context<'_>, outcome: &mut Outcome) {
     for cipher in Cipher::ALL {
         let is_helianthus = cipher == Cipher::Aes128Gcm;
@@ -69,7 +69,7 @@ pub(super) fn encrypted(context: &mut Context<'_>, outcome: &mut Outcome) {
     }
 }
 
-/// Text of 2 KiB, compressed and then encrypted, in messages a second.
+/// Text of 2 KiB, compressed and then encrypted, in messages per second.
 pub(super) fn both(context: &mut Context<'_>, outcome: &mut Outcome) {
     let cipher = Cipher::Aes128Gcm;
     let job = Job {
@@ -87,7 +87,7 @@ pub(super) fn both(context: &mut Context<'_>, outcome: &mut Outcome) {
 
 /// The count of Helianthus, and a hundred times as many.
 fn measure(context: &mut Context<'_>, job: &Job, outcome: &mut Outcome) {
-    // The small size is there to prove the code, for which one count is enough.
+    // The small size only tests the code, for which one count is enough.
     let counts = [(context.sized(1_000, 20), 25), (100_000, 3)];
     for (count, full) in counts.into_iter().take(context.sized(2, 1)) {
         outcome.take(measure_count(context, job, count, full));

@@ -1,4 +1,4 @@
-//! Messages that are kept as they lie in the topic, against messages that are copied out of it.
+//! Messages that share the topic's memory, compared with copied ones.
 
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::{case, rounds, row};
@@ -12,17 +12,17 @@ use rialto_queue::{Level, Message, Read};
 
 /// The sizes in KiB, that of Helianthus first.
 const SIZES_KIB: [u64; 4] = [2, 16, 64, 256];
-/// How many messages Helianthus has; of large ones there are fewer, as many as take this many bytes.
+/// The count of Helianthus; larger messages are fewer, of this many bytes in all.
 const COUNT: u64 = 5_000;
 const BYTES_MAX: u64 = 320 << 20;
-/// Keeping messages pays where it is this many times as fast.
+/// The factor from which sharing pays.
 const PAYS: f64 = 1.1;
 
 const KEPT: &str = "A reader that keeps every message until the last has come, sharing the memory \
     in which the topic holds it, against one that copies each payload into memory of its own. Both \
     compare every byte of what they keep, which counts. A topic in memory.";
 
-/// What a reader keeps of a message.
+/// The kept form of a message.
 trait Kept: Sized {
     fn of(message: Message) -> Self;
     fn payload(&self) -> &[u8];
@@ -76,7 +76,7 @@ fn of_size(
     let [shared, copied, ratio] = rounds(context, &case, 5, |context| {
         stage.create(stage::topic(context, Level::Memory))?;
         stage.send(&messages)?;
-        // The second finds warmer caches, so they take turns in being that.
+        // The second runs with warmer caches, so that they take turns.
         is_shared_first = !is_shared_first;
         let seconds = match is_shared_first {
             true => {
@@ -109,7 +109,7 @@ fn of_size(
     Ok(rows)
 }
 
-/// From which size on keeping was faster, at that size and at all larger ones.
+/// The smallest size from which on sharing was faster, at that and all larger sizes.
 fn pays(bytes: u64) -> Row {
     let case = case("messages kept and copied");
     Row::new(&case, "size from which keeping pays", bytes as f64, Unit::Bytes)
@@ -118,8 +118,7 @@ fn pays(bytes: u64) -> Row {
         .footnote("The smallest of the sizes above from which on keeping is 1.1 times as fast.")
 }
 
-/// Receives all messages and keeps of each what `K` keeps, then compares all of it. Returns the
-/// seconds.
+/// Receives all messages and keeps each as `K`, then compares all. Returns the seconds.
 fn keep<K: Kept>(case: &str, stage: &Stage, messages: &Messages) -> Result<f64, BenchError> {
     let mut reader = stage.reader(FIRST_SEQ)?;
     let clock = Clock::start();

@@ -1,4 +1,4 @@
-//! Messages of 1 KiB on the real disk: in and out at once, and every one confirmed.
+//! Messages of 1 KiB on the real disk: published and received concurrently, and each one confirmed.
 
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::{case, rounds, row};
@@ -17,7 +17,7 @@ const GROUP: &str = "readers";
 const BYTES: usize = 1_024;
 const PRODUCERS: u64 = 64;
 const OUTSTANDING: usize = 4;
-/// What a lone message takes on disk.
+/// The size of a single message on disk.
 const LONE_BYTES: usize = 4_096;
 
 const AT_ONCE: &str = "One thread sends; another, the only member of a group, fetches 500 at a time, \
@@ -33,7 +33,7 @@ const TASKS: &str = "A producer is a task of a runtime with as many threads as t
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of 4 KiB, which is what a lone \
     message takes, over space written before, on the same disk right after.";
 
-/// `buffered`: one in, one out, at the same time.
+/// `buffered`: one producer and one consumer, concurrently.
 pub(super) fn at_once(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let count = context.sized(1_000_000, 1_000);
     let case = case(format!("{count} x 1 KiB, one producer and one consumer at once"));
@@ -62,14 +62,14 @@ pub(super) fn at_once(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     Ok(vec![made("in", sent, QueueWork::BufferedIn), made("out", received, QueueWork::BufferedOut)])
 }
 
-/// `synced`: many producers, and one that waits for each.
+/// `synced`: many producers, and one that waits for each message.
 pub(super) fn confirmed(context: &mut Context<'_>, outcome: &mut Outcome) {
     outcome.take(many(context, Producers::Threads));
     outcome.take(many(context, Producers::Tasks));
     outcome.take(one(context));
 }
 
-/// What runs producers.
+/// How producers run.
 #[derive(Clone, Copy)]
 enum Producers {
     Threads,
@@ -116,7 +116,7 @@ fn on_threads(case: &str, stage: &Stage, messages: &Messages, each: u64) -> Resu
     })
 }
 
-/// A runtime wants tasks that own what they use, so that the producers of this row share it.
+/// A runtime's tasks must own their data, so that the producers of this row share it.
 fn as_tasks(
     case: &str,
     stage: &Stage,
@@ -135,7 +135,7 @@ fn as_tasks(
     })
 }
 
-/// As [`produce`], on a task.
+/// The same as [`produce`] in a task.
 async fn produce_async(
     case: String,
     producer: Producer,
@@ -161,8 +161,8 @@ async fn produce_async(
     Ok(())
 }
 
-/// The payload at a position, and the position with it: where a message comes to stand is decided by
-/// the threads.
+/// The payload at a position, with the position in it, because the order of messages depends on the
+/// threads.
 fn numbered(payload: &mut Vec<u8>, messages: &Messages, position: u64) {
     payload.clear();
     payload.extend_from_slice(&position.to_le_bytes());
@@ -196,8 +196,8 @@ fn produce(
     Ok(())
 }
 
-/// Reads what several producers sent, `each` messages every one: all must be there, those of each in
-/// its order.
+/// Reads the messages of several producers, `each` per producer: all must be there, those of each
+/// producer in order.
 fn read_interleaved(
     case: &str,
     stage: &Stage,
@@ -257,7 +257,7 @@ fn one(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     ])
 }
 
-/// The median synchronous write of some bytes, on the disk of a stage.
+/// The median of synchronous writes of this size, on the disk of a stage.
 pub(super) fn one_sync(
     context: &Context<'_>,
     case: &str,

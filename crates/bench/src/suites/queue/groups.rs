@@ -1,4 +1,4 @@
-//! Many groups on one topic: ten that consume, and a thousand that only exist.
+//! Many groups on one topic: ten that consume, and a thousand idle ones.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
@@ -84,7 +84,7 @@ fn idle(context: &mut Context<'_>, level: Level) -> Result<Row, BenchError> {
         .footnote(NOBODY))
 }
 
-/// Messages a second of one thread that publishes on a topic with some groups.
+/// Messages per second of one thread that publishes on a topic with some groups.
 fn writers_rate(
     context: &mut Context<'_>,
     case: &str,

@@ -1,4 +1,4 @@
-//! From the scheduled arrival of a message to its receipt, at a steady rate.
+//! The latency from the scheduled arrival of a message to its receipt, at a steady rate.
 
 use super::durable::one_sync;
 use super::messages::{Content, FIRST_SEQ, Messages};
@@ -13,10 +13,10 @@ use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Publish, Read, Reader};
 use std::time::Duration;
 
-/// Messages a second.
+/// Messages per second.
 const RATE: u64 = 50_000;
 const BYTES: usize = 1_024;
-/// Nothing that works takes this long to come.
+/// A timeout that fails the run.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const OPEN_LOOP: &str = "Open loop: from the scheduled arrival of a message to its receipt by a \
@@ -29,18 +29,18 @@ const SHARED_DISK: &str = "The next file is filled with zeros meanwhile, on the 
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of as much as arrives during \
     one, over space written before, on the same disk right after the run.";
 
-/// What one pass came to.
+/// The measurements of one pass.
 struct Pass {
     latencies: Latencies,
     control: Latencies,
     late_ns_max: u64,
-    /// How long a disk sync takes, where there is one.
+    /// The time of a disk sync, if there is a disk.
     sync_ns: Option<f64>,
 }
 
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
-    // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
+    // A message takes 72 bytes besides its payload, and does not extend over two buffers.
     let ready = (count as usize * (BYTES + 80)).next_multiple_of(1 << 20);
     for (level, buffers_bytes) in [(Level::Memory, 0), (Level::Memory, ready), (Level::Synced, 0)] {
         outcome.take(through_queue(context, level, buffers_bytes, rate, count));

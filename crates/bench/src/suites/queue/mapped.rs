@@ -1,4 +1,4 @@
-//! Messages of files that are not written any more: mapped, against read and copied.
+//! Messages of complete files: mapped, compared with read and copied.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
@@ -10,12 +10,12 @@ use rialto_queue::Level;
 
 /// The sizes in bytes, that of Helianthus second.
 const SIZES: [u64; 4] = [256, 2 << 10, 16 << 10, 64 << 10];
-/// How many messages Helianthus has; of small ones there are more, as many as take this many bytes.
+/// The count of Helianthus; smaller messages are more, of this many bytes in all.
 const COUNT: u64 = 5_000;
 const BYTES_MIN: u64 = 64 << 20;
-/// Where the first reading is this many times as fast, mapping pays even if nobody comes again.
+/// The factor from which mapping pays even for a single read.
 const PAYS: f64 = 1.1;
-/// How many files a queue keeps mapped: more than there are.
+/// The most mapped files of a queue: more than there are.
 const KEPT: usize = 64;
 
 const PASSES: &str = "A topic on disk that was closed and opened again, so that none of its files but \
@@ -75,7 +75,8 @@ fn of_size(
     Ok(rows)
 }
 
-/// From which size on mapping was faster in the first pass, at that size and at all larger ones.
+/// The smallest size from which on mapping was faster in the first pass, at that and all larger
+/// sizes.
 fn pays(bytes: u64) -> Row {
     let case = case("messages mapped and copied");
     Row::new(&case, "size from which mapping pays", bytes as f64, Unit::Bytes)

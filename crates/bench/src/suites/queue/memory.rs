@@ -1,4 +1,4 @@
-//! Messages of 1 KiB through memory: the send and the receive of Helianthus' test, each alone.
+//! Messages of 1 KiB in memory: the send and the receive of Helianthus' test, each alone.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
@@ -12,7 +12,7 @@ use rialto_queue::Level;
 
 const GROUP: &str = "readers";
 const BYTES: usize = 1_024;
-/// Messages a second, each way.
+/// Messages per second, each way.
 const TARGET: f64 = 3e6;
 
 const ROUNDS: &str = "One thread sends everything, then receives everything and compares every byte, \
@@ -24,11 +24,11 @@ const COLD: &str = "All messages are held at once, most of them in memory that t
 const READY: &str = "All messages lie in memory that was made ready when the queue was opened \
     (`buffers_bytes`).";
 
-/// How many messages there are at once, and where they come to lie.
+/// The number of messages, and the buffers.
 struct Load {
     count: u64,
     rounds: usize,
-    /// What is made ready when the queue is opened.
+    /// The buffers that are prepared when the queue is opened.
     buffers_bytes: usize,
     footnote: &'static str,
 }
@@ -36,7 +36,7 @@ struct Load {
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let many = context.sized(1_000_000, 2_000);
     let few = context.sized(10_000, 100);
-    // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
+    // A message takes 72 bytes besides its payload, and does not extend over two buffers.
     let buffers_bytes = (many as usize * (BYTES + 80)).next_multiple_of(1 << 20);
     for load in [
         Load { count: few, rounds: 100, buffers_bytes: 0, footnote: KEPT },

@@ -1,30 +1,29 @@
-//! What is sent, and what must therefore be received.
+//! The sent messages, and the check of the received ones.
 
 use crate::error::BenchError;
 use rialto_queue::Message;
 use rialto_workload::XorShift;
 
-/// Payloads are windows into a pool, which begin at one of this many places.
+/// The number of possible windows: a payload is a window into a pool.
 const WINDOWS: u64 = 1 << 20;
-/// From one payload's window to that of the next. Odd, so that as many payloads as there are
-/// windows all begin elsewhere.
+/// The distance of consecutive windows. Odd, so that the payloads of a full cycle all differ.
 const STRIDE: u64 = 40_503;
-/// The number of a topic's first message that counts: the one before it made the topic's files.
+/// The number of a topic's first counted message: the one before it creates the topic's files.
 pub(super) const FIRST_SEQ: u64 = 2;
 
 const PHRASE: &[u8] = b"Every lot that was sold at noon is settled by sunset. ";
 
-/// What payloads are made of.
+/// The content of payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// Random bytes.
     Noise,
-    /// One phrase again and again.
+    /// A repeated phrase.
     Text,
 }
 
-/// Messages of one size. Each has bytes of its own, and what they are follows from its position
-/// alone, so that the receiver can compare every byte without keeping what was sent.
+/// Messages of one size. The content of each follows from its position, so that the receiver can
+/// compare every byte without a copy of the sent ones.
 pub(super) struct Messages {
     pool: Vec<u8>,
     bytes: usize,
@@ -52,18 +51,18 @@ impl Messages {
         &self.pool[start..start + self.bytes]
     }
 
-    /// The positions of a batch, if all are sent in batches of so many.
+    /// The positions of a batch, if all batches have this many messages.
     pub(super) fn batch(&self, nth: u64, messages: u64) -> std::ops::Range<u64> {
         nth * messages..((nth + 1) * messages).min(self.count)
     }
 
-    /// All payloads together.
+    /// The bytes of all payloads.
     pub(super) fn bytes_total(&self) -> u64 {
         self.bytes as u64 * self.count
     }
 
-    /// An error unless this is the message that was sent at a position, in its place and with its
-    /// bytes. The compiler cannot leave the comparison out: whether there is an error depends on it.
+    /// Returns an error unless this is the message of this position. The compiler cannot remove the
+    /// comparison, because the result depends on it.
     #[inline]
     pub(super) fn check(
         &self,
@@ -74,7 +73,7 @@ impl Messages {
         self.check_bytes(case, position, message.id().seq, message.payload())
     }
 
-    /// As [`Messages::check`], of a number and a payload that were taken out of a message.
+    /// The same for a number and a payload.
     #[inline]
     pub(super) fn check_bytes(
         &self,
@@ -86,8 +85,7 @@ impl Messages {
         self.check_placed(case, (position, position), seq, payload)
     }
 
-    /// As [`Messages::check_bytes`], where the message at `nth` in the topic is the one that is at
-    /// `position` here.
+    /// The same if the message at `nth` in the topic is the one at `position` here.
     #[inline]
     pub(super) fn check_placed(
         &self,

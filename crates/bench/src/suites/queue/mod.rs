@@ -1,8 +1,8 @@
-//! `queue`: topics of `rialto-queue`, in memory and on the real disk, without a socket and over loopback.
+//! `queue`: topics of `rialto-queue`, in memory and on the real disk, in process and over loopback.
 //!
 //! The six tests of Helianthus with its sizes and counts and with a hundred times as many messages,
-//! and what users of brokers ask for. Every message of an arm has bytes of its own and no arm sees
-//! those of another; every byte that was sent is received and compared.
+//! and usual measurements of brokers. Every message of an arm has its own content, and all received
+//! bytes are compared.
 
 mod batches;
 mod codecs;

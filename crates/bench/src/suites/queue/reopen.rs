@@ -1,4 +1,4 @@
-//! Opening a queue whose topic holds a lot, until its newest message is there.
+//! Opening a queue with a large topic, until its newest message is read.
 
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::{case, rounds};
@@ -11,10 +11,10 @@ use rialto_queue::{Level, Publish, Read};
 
 const BYTES: usize = 64 << 10;
 const TOPIC_BYTES: u64 = 10_000_000_000;
-/// Writing ends when it has taken this long, with what there is by then.
+/// The longest time of writing; the topic then has what was written so far.
 const WRITING_S_MAX: f64 = 60.0;
 
-/// Of the messages, every so manieth is read in the end.
+/// One of this many messages is read at the end.
 const READ_EVERY: u64 = 100;
 
 const NEWEST: &str = "From before the queue is opened until its newest message has been read and \
@@ -59,7 +59,7 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     Ok(vec![row])
 }
 
-/// Publishes messages until all are there or it has taken too long. Returns how many.
+/// Publishes messages until all are written or the time is over. Returns their number.
 fn fill(case: &str, stage: &Stage, messages: &Messages) -> Result<u64, BenchError> {
     let failed = || broken(case, "publish a message");
     let producer = stage.producer()?;

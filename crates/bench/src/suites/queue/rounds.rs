@@ -1,4 +1,4 @@
-//! Repeats, and the rows that they make.
+//! Repeats, and their rows.
 
 use super::messages::Messages;
 use crate::error::BenchError;
@@ -13,8 +13,7 @@ pub(super) fn case(work: impl Display) -> Case {
     Case { work, risk: Risk::NoOrders, transport: Transport::InProcess }
 }
 
-/// Runs something that comes to some values, once for nobody and then `full` times, and returns the
-/// spread of each value.
+/// Runs a measurement once to warm up and then `full` times, and returns the spread of each value.
 pub(super) fn rounds<const N: usize>(
     context: &mut Context<'_>,
     case: &Case,
@@ -35,7 +34,7 @@ pub(super) fn rounds<const N: usize>(
     Ok(values.map(|values| Spread::of(&values).expect("at least one round was run")))
 }
 
-/// A row with what was verified of its messages.
+/// A row with the verified facts of its messages.
 pub(super) fn row(
     case: &Case,
     metric: &str,

@@ -11,36 +11,36 @@ use rialto_queue::{
 use std::time::Duration;
 
 const TOPIC: &str = "bench";
-/// Nothing that works takes this long to come.
+/// A timeout that fails the run.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How many messages a member of a group asks for at once.
+/// The messages of one fetch.
 const FETCH: usize = 500;
-/// A key for what is encrypted; what it locks away is noise.
+/// The key of encrypted topics.
 const KEYS: &str = "1: 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 /// A queue with a topic.
 pub(super) struct Stage {
     case: String,
     queue: Queue,
-    /// Behind the queue, so that it goes when the queue is closed.
+    /// After the queue, so that it is removed when the queue is closed.
     directory: Option<FreshDirectory>,
 }
 
-/// The options of a topic at a level; files are small where the work is.
+/// The options of a topic at a level; files are small if the work is.
 pub(super) fn topic(context: &Context<'_>, level: Level) -> TopicOptions {
     let segment_bytes = context.sized(64 << 20, 2 << 20);
     TopicOptions { segment_bytes, ..TopicOptions::stream().level(level) }
 }
 
 impl Stage {
-    /// In memory alone, some of it made ready, without a topic yet.
+    /// In memory, with prepared buffers, without a topic.
     pub(super) fn in_memory(case: &str, buffers_bytes: usize) -> Result<Stage, BenchError> {
         let options = QueueOptions { buffers_bytes, ..QueueOptions::in_memory() };
         let queue = Queue::open(options).map_err(broken(case, "open a queue"))?;
         Ok(Stage { case: case.to_string(), queue, directory: None })
     }
 
-    /// With a topic at a level, in memory alone or in a directory of its own as the level asks.
+    /// With a topic at a level, in memory or in its own directory.
     pub(super) fn at(
         context: &mut Context<'_>,
         case: &str,
@@ -55,7 +55,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// In a directory of its own, with a topic.
+    /// In its own directory, with a topic.
     pub(super) fn on_disk(
         context: &mut Context<'_>,
         case: &str,
@@ -64,7 +64,7 @@ impl Stage {
         Stage::on_disk_with(context, case, options, |_| {})
     }
 
-    /// As [`Stage::on_disk`], of a queue that is opened otherwise than usual.
+    /// The same with other options of the queue.
     pub(super) fn on_disk_with(
         context: &mut Context<'_>,
         case: &str,
@@ -78,18 +78,18 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The queue, for others to serve.
+    /// The queue.
     pub(super) fn queue(&self) -> Queue {
         self.queue.clone()
     }
 
-    /// Where it is on disk, if it is.
+    /// The directory, if it is on disk.
     pub(super) fn directory(&self) -> Option<&FreshDirectory> {
         self.directory.as_ref()
     }
 
-    /// Makes the topic, and publishes one message that does not count. A topic makes its first file
-    /// with its first message.
+    /// Creates the topic, and publishes one message that is not counted, because a topic creates
+    /// its first file with its first message.
     pub(super) fn create(&self, options: TopicOptions) -> Result<(), BenchError> {
         let failed = || broken(&self.case, "make a topic");
         self.queue.create_topic(TOPIC, options).map_err(failed())?;
@@ -98,17 +98,17 @@ impl Stage {
         verify(&self.case, "the number of the first message", seq, Some(FIRST_SEQ - 1))
     }
 
-    /// Deletes the topic, with all that it holds.
+    /// Deletes the topic with its messages.
     pub(super) fn delete(&self) -> Result<(), BenchError> {
         self.queue.delete_topic(TOPIC).map_err(broken(&self.case, "delete the topic"))
     }
 
-    /// Closes the queue and opens it again, if it is on disk, so that nothing is in memory.
+    /// Closes and reopens the queue, if it is on disk, so that nothing is in memory.
     pub(super) fn reopen(&mut self) -> Result<(), BenchError> {
         self.reopen_with(|_| {})
     }
 
-    /// As [`Stage::reopen`], with so many files that are kept mapped.
+    /// The same with this bound of mapped files.
     pub(super) fn reopen_mapping(&mut self, segments_max: usize) -> Result<(), BenchError> {
         self.reopen_with(|options| options.mapped_segments_max = segments_max)
     }
@@ -135,7 +135,7 @@ impl Stage {
         self.queue.reader(TOPIC, Start::Seq(seq)).map_err(broken(&self.case, "make a reader"))
     }
 
-    /// Makes a group that begins with the first message that counts.
+    /// Creates a group that begins with the first counted message.
     pub(super) fn create_group(&self, group: &str) -> Result<(), BenchError> {
         let options = GroupOptions { start: Start::Seq(FIRST_SEQ), ..GroupOptions::default() };
         let failed = broken(&self.case, "make a group");
@@ -163,7 +163,7 @@ impl Stage {
         Ok(seconds(&clock))
     }
 
-    /// Reads all messages, which are there, and compares every byte. Returns the seconds.
+    /// Reads all messages and compares every byte. Returns the seconds.
     pub(super) fn read(&self, messages: &Messages) -> Result<f64, BenchError> {
         let failed = || broken(&self.case, "read a message");
         let mut reader = self.reader(FIRST_SEQ)?;
@@ -180,8 +180,8 @@ impl Stage {
         Ok(seconds)
     }
 
-    /// Takes all messages as the only member of a group, compares every byte and acknowledges them.
-    /// Waits for what has not come yet. Returns the seconds.
+    /// Consumes all messages as the only member of a group, compares every byte and acknowledges
+    /// them. Waits for messages that are not published yet. Returns the seconds.
     pub(super) fn consume(&self, group: &str, messages: &Messages) -> Result<f64, BenchError> {
         let consumer = self.consumer(group)?;
         let clock = Clock::start();
@@ -217,7 +217,7 @@ fn open(
     Queue::open(options).map_err(broken(case, "open a queue"))
 }
 
-/// Seconds since a clock was started, never none.
+/// Seconds since a clock was started, never zero.
 pub(super) fn seconds(clock: &Clock) -> f64 {
     clock.now_ns().max(1) as f64 / 1e9
 }

@@ -1,4 +1,4 @@
-//! A topic that is full: as many files are dropped as are made, and used again or not.
+//! A full topic: files are dropped as fast as they are created, and recycled or not.
 
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::{case, rounds, row};
@@ -17,7 +17,8 @@ use std::sync::Arc;
 const BYTES: usize = 1_024;
 const PRODUCERS: u64 = 64;
 const OUTSTANDING: usize = 16;
-/// Where a file says that it was used before, and how; `docs/formats/log.md` has the header.
+/// The offset of the flags that say whether a file is recycled; `docs/formats/log.md` has the
+/// header.
 const GROUND_AT: u64 = 94;
 const GROUND_USED: u8 = 2;
 
@@ -42,7 +43,7 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
         rounds(context, &case, 3, |context| {
             let mut arms = [(0.0, 0.0); 2];
             nth += 1;
-            // Whoever runs second finds the disk as the first has left it.
+            // The second arm finds the disk as the first has left it.
             for turn in 0..arms.len() {
                 let arm = (turn + nth) % arms.len();
                 arms[arm] = run(context, &name, &messages, before, arm == 1)?;
@@ -68,8 +69,8 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     ])
 }
 
-/// Messages a second, and the p99 of a confirmation in nanoseconds. Each producer sends `before`
-/// messages that are not counted.
+/// Messages per second, and the p99 of a confirmation in nanoseconds. Each producer first sends
+/// `before` messages that are not counted.
 fn run(
     context: &mut Context<'_>,
     case: &str,
@@ -115,7 +116,7 @@ fn run(
     Ok((rate, latencies.percentiles().p99.max(1) as f64))
 }
 
-/// Sends the messages at some positions, waits for each, and tells how long each took.
+/// Sends the messages at some positions, waits for each, and returns the time of each.
 async fn produce(
     case: String,
     producer: Producer,
@@ -147,7 +148,7 @@ async fn produce(
     Ok(latencies)
 }
 
-/// Whether a file of the topic stands where another stood before.
+/// Whether a file of the topic is recycled.
 fn has_used_files(case: &str, stage: &Stage) -> Result<bool, BenchError> {
     let failed = || broken(case, "look at the files of the topic");
     let directory = stage.directory().expect("a stage on disk has a directory");
@@ -170,7 +171,7 @@ fn has_used_files(case: &str, stage: &Stage) -> Result<bool, BenchError> {
     Ok(has_used)
 }
 
-/// Reads the newest messages of the topic, as many as retention never drops while it still works.
+/// Reads the newest messages of the topic, as many as retention never drops meanwhile.
 fn read_newest(
     case: &str,
     stage: &Stage,
@@ -195,12 +196,12 @@ fn read_newest(
     newest.end()
 }
 
-/// What the newest messages of a topic must be: one after the other, those of each producer in order
-/// and through its last.
+/// The check of a topic's newest messages: consecutive, those of each producer in order and through
+/// its last.
 struct Newest<'a> {
     case: &'a str,
     messages: &'a Messages,
-    /// Of each producer that was seen, the position of its next message.
+    /// The position of each seen producer's next message.
     next: Vec<Option<u64>>,
 }
 
@@ -238,7 +239,8 @@ impl<'a> Newest<'a> {
 mod tests {
     use super::*;
 
-    /// What the check says of the messages at these positions, each with its number in the topic.
+    /// The result of the check for the messages at these positions, each with its number in the
+    /// topic.
     fn checked(newest: impl IntoIterator<Item = (u64, u64)>) -> Result<(), BenchError> {
         let messages = Messages::new(Content::Noise, BYTES, PRODUCERS * 4);
         let mut check = Newest::new("test", &messages);

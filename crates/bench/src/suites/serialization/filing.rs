@@ -1,7 +1,7 @@
-//! The message that is encoded and decoded: of the size and shape of Catga's, with other content.
+//! The encoded and decoded message: of the size and shape of Catga's, with other content.
 //!
-//! Catga's benchmark has a message of two short texts, a number, a time and 1,024 bytes, all
-//! zero. This one has the same kinds of fields with the same sizes, and bytes that are not zero.
+//! Catga's benchmark has a message of two short texts, a number, a time and 1,024 zero bytes. This
+//! one has the same kinds of fields with the same sizes, and bytes that are not zero.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -32,7 +32,7 @@ pub(super) struct Filing {
     pub(super) content: Vec<u8>,
 }
 
-/// A filing whose texts and bytes stay where they were read from.
+/// A filing whose texts and bytes are borrowed from the input.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) struct FilingView<'a> {
     pub(super) reference: &'a str,
@@ -57,8 +57,8 @@ impl Filing {
         }
     }
 
-    /// What is checked of every filing that was read: its number, one byte of its content that
-    /// differs from call to call, and the lengths of its texts.
+    /// The check of every decoded filing: its number, one byte of its content that differs from
+    /// call to call, and the lengths of its texts.
     #[inline]
     pub(super) fn touch(&self, call: u64) -> u64 {
         touch(self.pages, &self.content, self.reference.len() + self.title.len(), call)
@@ -86,7 +86,7 @@ fn touch(pages: i32, content: &[u8], letters: usize, call: u64) -> u64 {
     pages as u64 + u64::from(byte) + letters as u64
 }
 
-/// Bytes as base64 where people read, as Catga's JSON has them, and as they are elsewhere.
+/// Bytes as base64 in readable formats, as in Catga's JSON, and raw in others.
 mod content {
     use super::{Bytes, Deserializer, Engine, STANDARD, Serializer};
 

@@ -1,4 +1,4 @@
-//! `serialization`: a message into bytes and back.
+//! `serialization`: encoding and decoding a message.
 
 mod filing;
 
@@ -11,8 +11,8 @@ use filing::{Filing, FilingView};
 use rialto_bus::codec::{Archive, Codec, Compact, Json};
 use std::hint::black_box;
 
-/// What an encoding, and a decoding, must take at most, in either of the two binary forms. Each
-/// target stands at the form that is made for it: compact bytes are written, archives are read.
+/// The targets of encoding and decoding in the binary forms. Each target is for the form that is
+/// made for it: compact for writing, archives for reading.
 const ENCODE_NS: f64 = 30.0;
 const DECODE_NS: f64 = 20.0;
 
@@ -99,7 +99,7 @@ fn codecs(
     Ok(outcome)
 }
 
-/// Arms, and what is to be said of each.
+/// Arms with their footnotes.
 struct Bench<'a> {
     filing: &'a Filing,
     calls: u64,
@@ -108,8 +108,8 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Adds an arm that encodes; `encode` is given the message and returns a byte of the encoding,
-    /// which is that of `expected` at the position it is asked for, and the length.
+    /// Adds an arm that encodes. `encode` gets the message, and returns the length of the encoding
+    /// and the byte at the requested position, which must equal that of `expected`.
     fn encodes(
         &mut self,
         name: &str,
@@ -123,7 +123,7 @@ impl<'a> Bench<'a> {
             case(name),
             self.calls,
             move |calls| {
-                // The black box keeps the compiler from knowing what is encoded.
+                // The black box hides the message from the compiler.
                 sum(calls, |call| encode(black_box(filing), call).answer())
             },
             move |calls| sum(calls, |call| Encoded::of(&expected, call).answer()),
@@ -131,7 +131,7 @@ impl<'a> Bench<'a> {
         self.kinds.push(kind);
     }
 
-    /// Adds an arm that reads messages; `touch` returns what [`Filing::touch`] does.
+    /// Adds an arm that decodes messages; `touch` returns the check of [`Filing::touch`].
     fn decodes(
         &mut self,
         name: &str,
@@ -163,7 +163,7 @@ impl<'a> Bench<'a> {
         verify(name, "what was read", &read, filing)?;
         let none = Targets::default();
         let encode = move |filing: &Filing, bytes: &mut Vec<u8>| {
-            // What could not be written is missing from the bytes, which are verified.
+            // A failure shows as missing bytes, which are verified.
             let _ = codec.encode(filing, bytes);
         };
         self.encodes(
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// What the arms of a codec stand beside.
+/// The references of a codec's arms.
 #[derive(Clone, Copy)]
 struct Kinds {
     encode: CodecWork,
@@ -226,7 +226,7 @@ const BINARY: Kinds = Kinds {
     round_trip: CodecWork::BinaryRoundTrip,
 };
 
-/// What is checked of an encoding: its length, and a byte that differs from call to call.
+/// The check of an encoding: its length, and a byte that differs from call to call.
 #[derive(Clone, Copy)]
 struct Encoded {
     bytes: usize,
@@ -236,7 +236,7 @@ struct Encoded {
 impl Encoded {
     #[inline]
     fn of(bytes: &[u8], call: u64) -> Encoded {
-        // The black box has the whole encoding be written, and not only what is looked at.
+        // The black box makes the compiler write the whole encoding.
         let bytes = black_box(bytes);
         let byte = bytes.get(call as usize % bytes.len().max(1)).copied().unwrap_or_default();
         Encoded { bytes: bytes.len(), byte }

@@ -1,9 +1,9 @@
-//! What the outbox is told by the live feed.
+//! The outbox as a listener of the live feed.
 
 use super::{Item, Kind, Outbox};
 use crate::stream::message;
 use axum::extract::ws::Utf8Bytes;
-use rialto_desk::{Listener, News, PrivateChannel, Subscription, What};
+use rialto_desk::{Content, Listener, PrivateChannel, Publication, Subscription};
 use rialto_feed::{BookDelta, Ticker};
 use rialto_model::{InstrumentId, Seq};
 use std::sync::Arc;
@@ -35,28 +35,28 @@ impl Listener for Outbox {
         self.ready.notify_one();
     }
 
-    fn hear(&self, news: &News<'_>) {
-        match (news.subscription, news.what) {
-            // Its best levels are read when their turn comes.
+    fn publish(&self, publication: &Publication<'_>) {
+        match (publication.subscription, publication.content) {
+            // The best levels are read when they are sent.
             (Subscription::Top(instrument), _) => self.top_changed(instrument),
-            (_, what) => {
-                let Some(text) = news.form(message::news) else { return };
-                match what {
-                    What::Book(delta) => self.delta(delta, &text),
-                    What::Ticker(ticker) => self.ticker(ticker, &text),
-                    _ => self.event(news.subscription, news.seq, &text),
+            (_, content) => {
+                let Some(text) = publication.form(message::publication) else { return };
+                match content {
+                    Content::Book(delta) => self.delta(delta, &text),
+                    Content::Ticker(ticker) => self.ticker(ticker, &text),
+                    _ => self.event(publication.subscription, publication.seq, &text),
                 }
             }
         }
     }
 
-    fn over(&self) {
+    fn closed(&self) {
         self.close();
     }
 }
 
 impl Outbox {
-    /// Something happened that a subscriber must hear of.
+    /// Queues an event that must not be lost.
     pub(super) fn event(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
         let mut state = self.lock();
         if state.heard(subscription).is_none()
@@ -90,7 +90,7 @@ impl Outbox {
         }
     }
 
-    /// Something changed in a book of which the best levels are shown.
+    /// A book with subscribed best levels changed.
     pub(super) fn top_changed(&self, instrument: InstrumentId) {
         let subscription = Subscription::Top(instrument);
         let mut state = self.lock();
@@ -102,7 +102,7 @@ impl Outbox {
         }
     }
 
-    /// The last 24 hours changed.
+    /// The statistics of the last 24 hours changed.
     pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
         let subscription = Subscription::Ticker(ticker.instrument);
         let mut state = self.lock();

@@ -1,8 +1,8 @@
-//! What waits to be sent to one connection, bounded.
+//! The bounded queue of messages for one connection.
 //!
-//! Books, best prices and tickers are conflated: of each, one message waits at most. Everything
-//! else waits in a queue; when that is full, the connection is too slow and is cut off, with the
-//! sequence that it may resume from.
+//! Books, best prices and tickers are conflated: at most one message of each waits. All other
+//! messages are queued. When the queue is full, the connection is too slow and is closed with the
+//! sequence from which it can resume.
 
 mod listening;
 mod resuming;
@@ -19,51 +19,50 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// How much may wait.
+/// The limits of an outbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutboxLimits {
     /// Messages in the queue.
     pub(crate) messages: usize,
     /// Their bytes.
     pub(crate) bytes: usize,
-    /// Changed levels of one book; when there are more, the whole book is sent anew.
+    /// Changed levels of one book; beyond it, a new snapshot of the book is sent.
     pub(crate) levels: usize,
 }
 
-/// What is to be sent next.
+/// The next message to send.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// This text.
+    /// A text.
     Text(Utf8Bytes),
-    /// That a subscription has begun, after this sequence.
+    /// The confirmation of a subscription that begins after this sequence.
     Joined(Subscription, Seq),
-    /// What a subscription begins with: to be read from the feed, and then
-    /// [`Outbox::was_read`] is to be called.
+    /// A snapshot, to be read from the feed; then [`Outbox::was_read`] must be called.
     Whole(Subscription),
-    /// This delta.
+    /// A delta.
     Delta(BookDelta),
-    /// Nothing more.
+    /// The end.
     End(End),
 }
 
-/// Why nothing more is to be sent.
+/// The reason for the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The connection was too slow. Its private streams, if it has any, are complete up to this
+    /// The connection was too slow. Its private streams, if there are any, are complete up to this
     /// sequence.
     TooSlow(Option<Seq>),
-    /// The venue stops.
+    /// The venue is stopping.
     Closed,
 }
 
-/// What waits to be sent to one connection.
+/// The messages for one connection.
 pub(crate) struct Outbox {
     state: Mutex<State>,
-    /// Rung when something waits.
+    /// Notified when a message is ready.
     ready: Notify,
-    /// Rung when nothing more is to be sent.
+    /// Notified at the end.
     over: Notify,
-    /// Rung when there is room again, or a resumed subscription has joined; one task waits for it.
+    /// Notified when there is room, or a resumed subscription has joined; one task waits for it.
     room: Notify,
     limits: OutboxLimits,
 }
@@ -74,17 +73,18 @@ struct State {
     texts: usize,
     bytes: usize,
     subscriptions: HashMap<Subscription, Entry>,
-    /// The subscription that is being resumed, with what came live meanwhile.
+    /// The subscription that is being resumed, with its live messages.
     resuming: Option<Resuming>,
-    /// How far the private streams were complete when nothing of them waited.
+    /// The sequence up to which the private streams were complete when none of their messages
+    /// waited.
     complete: Seq,
-    /// The sequence of the private event that was taken out last, until it is certainly sent.
+    /// The sequence of the private event that was taken last, until it is certainly sent.
     in_hand: Option<Seq>,
     end: Option<End>,
 }
 
 struct Entry {
-    /// What came before this was dropped or read otherwise.
+    /// Publications up to this sequence are ignored or were read otherwise.
     floor: Seq,
     joined: bool,
     kind: Kind,
@@ -104,9 +104,9 @@ enum Item {
         text: Utf8Bytes,
     },
     Joined(Subscription, Seq),
-    /// The beginning of a subscription.
+    /// The snapshot of a subscription.
     Whole(Subscription),
-    /// Something conflated.
+    /// A conflated message.
     Slot(Subscription),
 }
 
@@ -132,11 +132,11 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing here panics between two changes that belong together.
+        // No code here panics between two dependent changes.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prepares a subscription, which is then to be brought to the hub; `false` if it exists.
+    /// Prepares a subscription before it joins the hub; `false` if it exists.
     pub(crate) fn prepare(&self, subscription: Subscription) -> bool {
         let mut state = self.lock();
         if state.subscriptions.contains_key(&subscription) {
@@ -153,7 +153,7 @@ impl Outbox {
         true
     }
 
-    /// Forgets a subscription and what waits of it; `false` if there is none.
+    /// Removes a subscription and its messages; `false` if there is none.
     pub(crate) fn forget(&self, subscription: Subscription) -> bool {
         let mut state = self.lock();
         if state.subscriptions.remove(&subscription).is_none() {
@@ -177,7 +177,7 @@ impl Outbox {
         true
     }
 
-    /// An answer to the connection itself.
+    /// Queues an answer to a request.
     pub(crate) fn answer(&self, text: Utf8Bytes) {
         let mut state = self.lock();
         if self.has_room(&mut state, None, Seq::ZERO, &text) {
@@ -186,14 +186,14 @@ impl Outbox {
         }
     }
 
-    /// Says that everything through `seq` has been told, unless the past is still being queued.
+    /// Queues a heartbeat, unless a replay is in progress.
     pub(crate) fn heartbeat(&self, text: Utf8Bytes) {
         if self.lock().resuming.is_none() {
             self.answer(text);
         }
     }
 
-    /// Room for one more text, or the end of a connection that is too slow.
+    /// Whether there is room for one more text; otherwise ends the connection as too slow.
     fn has_room(
         &self,
         state: &mut State,
@@ -204,7 +204,7 @@ impl Outbox {
         let fits =
             state.texts < self.limits.messages && state.bytes + text.len() <= self.limits.bytes;
         if !fits && state.end.is_none() {
-            // The event that does not fit is lost; others of its command may stand in the queue.
+            // The event that does not fit is lost; earlier ones of its command may be queued.
             let own = matches!(subscription, Some(Subscription::Own(..)));
             let before = if own { Seq(seq.0.saturating_sub(1)) } else { Seq(u64::MAX) };
             let complete = state.complete().map(|complete| complete.min(before));
@@ -213,14 +213,14 @@ impl Outbox {
         fits && state.end.is_none()
     }
 
-    /// The connection does not take what is sent to it.
+    /// The connection does not receive its messages.
     pub(crate) fn too_slow(&self) {
         let mut state = self.lock();
         let complete = state.complete();
         self.finish(&mut state, End::TooSlow(complete));
     }
 
-    /// Nothing more will be told.
+    /// Ends the outbox: nothing more is published.
     pub(crate) fn close(&self) {
         self.finish(&mut self.lock(), End::Closed);
     }
@@ -235,10 +235,10 @@ impl Outbox {
         self.room.notify_one();
     }
 
-    /// Returns when nothing more is to be sent, however much is still on its way.
+    /// Waits for the end, independent of messages in progress.
     pub(crate) async fn ended(&self) {
         loop {
-            // Made first, so that an end after the look is not missed.
+            // Created before the check, so that no notification is missed.
             let over = self.over.notified();
             if self.lock().end.is_some() {
                 return;
@@ -247,7 +247,7 @@ impl Outbox {
         }
     }
 
-    /// What is to be sent next; waits for it.
+    /// Waits for the next message.
     pub(crate) async fn next(&self) -> Next {
         loop {
             if let Some(next) = self.try_next() {
@@ -262,7 +262,7 @@ impl Outbox {
         if let Some(end) = state.end {
             return Some(Next::End(end));
         }
-        // Whoever asks for the next one has sent the one before.
+        // The caller has sent the message before.
         let sent = state.in_hand.take();
         state.complete = state.complete.max(sent.unwrap_or_default());
         while let Some(item) = state.queue.pop_front() {
@@ -290,7 +290,7 @@ impl Outbox {
         None
     }
 
-    /// What the subscription begins with was read from the feed as of `seq`.
+    /// The snapshot of the subscription was read as of `seq`.
     pub(crate) fn was_read(&self, subscription: Subscription, seq: Seq) {
         let mut state = self.lock();
         let Some(entry) = state.subscriptions.get_mut(&subscription) else { return };
@@ -311,7 +311,7 @@ impl State {
         self.queue.push_back(Item::Text { subscription, seq, text });
     }
 
-    /// A subscription for which what is told is meant: what was on its way before it joined is not.
+    /// A subscription that has joined; publications for an earlier one are ignored.
     fn heard(&mut self, subscription: Subscription) -> Option<&mut Kind> {
         if self.end.is_some() {
             return None;
@@ -320,8 +320,8 @@ impl State {
         entry.joined.then_some(&mut entry.kind)
     }
 
-    /// How far the private streams will be complete if nothing more is sent: before everything of
-    /// them that waits. `None` if there are none.
+    /// The sequence up to which the private streams are complete if nothing more is sent: before
+    /// all of their waiting messages. `None` if there are none.
     fn complete(&self) -> Option<Seq> {
         let is_own = |subscription: &Subscription| matches!(subscription, Subscription::Own(..));
         self.subscriptions.keys().find(|subscription| is_own(subscription))?;
@@ -330,7 +330,7 @@ impl State {
         Some(self.resuming.as_ref().map_or(sent, |resuming| sent.min(resuming.reached)))
     }
 
-    /// What waits of something conflated.
+    /// Takes a conflated message.
     fn take(&mut self, subscription: Subscription) -> Option<Next> {
         let entry = self.subscriptions.get_mut(&subscription)?;
         match &mut entry.kind {

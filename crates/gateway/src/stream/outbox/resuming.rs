@@ -1,4 +1,4 @@
-//! The past of a private stream, queued before what is told of it now.
+//! Resuming a private stream: replayed messages are queued before live ones.
 
 use super::{Item, Outbox, OutboxLimits, State};
 use axum::extract::ws::Utf8Bytes;
@@ -6,33 +6,33 @@ use rialto_desk::Subscription;
 use rialto_model::Seq;
 use std::time::Duration;
 
-/// How much of the room the past may take, in quarters.
+/// The share of the queue that the replay may use, in quarters.
 const PAST_SHARE: usize = 2;
 
-/// Whether something of the past was queued.
+/// Whether a replayed message was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queued {
     Yes,
-    /// There is no room for it now, or nobody wants it.
+    /// There is no room, or the subscription has ended.
     No,
 }
 
-/// A subscription whose past is being queued.
+/// A subscription that is being replayed.
 pub(super) struct Resuming {
     pub(super) subscription: Subscription,
-    /// How far its past has been queued.
+    /// The sequence up to which it is replayed.
     pub(super) reached: Seq,
-    /// After which sequence it gets everything live, once that is known.
+    /// The sequence after which it receives live messages, once it has joined.
     pub(super) joined: Option<Seq>,
-    /// What came live while its past was queued.
+    /// Live messages that arrived during the replay.
     pub(super) live: Vec<Item>,
-    /// How long the texts of that are.
+    /// The length of their texts.
     pub(super) live_bytes: usize,
 }
 
 impl Outbox {
-    /// Begins to resume a prepared subscription: its past is queued by [`Outbox::past`], and what
-    /// comes live is held back until [`Outbox::caught_up`].
+    /// Begins to resume a prepared subscription: [`Outbox::past`] queues its replay, and live
+    /// messages are held until [`Outbox::caught_up`].
     pub(crate) fn resume(&self, subscription: Subscription, after: Seq) {
         let mut state = self.lock();
         let (live, live_bytes) = (Vec::new(), 0);
@@ -42,8 +42,8 @@ impl Outbox {
         self.ready.notify_one();
     }
 
-    /// Waits until there is room for more of the past; `false` if nobody wants it any more. A
-    /// connection that takes nothing within `patience` is too slow.
+    /// Waits until there is room for more of the replay; `false` if the subscription has ended. A
+    /// connection without room for `patience` is too slow.
     pub(crate) async fn has_room_for_past(
         &self,
         subscription: Subscription,
@@ -55,7 +55,7 @@ impl Outbox {
                 if state.end.is_some() || !state.subscriptions.contains_key(&subscription) {
                     return false;
                 }
-                // Not for each message alone, because whoever reads the past begins anew each time.
+                // Not for single messages, because each replay step has a cost.
                 if self.share_taken(&state) < PAST_SHARE / 2 {
                     return true;
                 }
@@ -66,8 +66,8 @@ impl Outbox {
         }
     }
 
-    /// How much of the room is taken, in quarters, by all but what came live and is held back: that
-    /// can only go when the past is queued.
+    /// The used share of the queue in quarters, without the held live messages, which are sent only
+    /// after the replay.
     fn share_taken(&self, state: &State) -> usize {
         let OutboxLimits { messages, bytes, .. } = self.limits;
         let (live_texts, live_bytes) =
@@ -76,11 +76,11 @@ impl Outbox {
         (4 * texts / messages.max(1)).max(4 * taken / bytes.max(1))
     }
 
-    /// Queues something of the past, if there is room and anybody wants it.
+    /// Queues a replayed message, if there is room and the subscription exists.
     pub(crate) fn past(&self, subscription: Subscription, seq: Seq, text: Utf8Bytes) -> Queued {
         let mut state = self.lock();
         let is_wanted = state.end.is_none() && state.subscriptions.contains_key(&subscription);
-        // Half of the room is left to what happens meanwhile.
+        // Half of the queue is reserved for live messages.
         if !is_wanted || self.share_taken(&state) >= PAST_SHARE {
             return Queued::No;
         }
@@ -92,8 +92,8 @@ impl Outbox {
         Queued::Yes
     }
 
-    /// Waits until the hub has told after which sequence the subscription that is being resumed
-    /// gets everything live; `None` if the connection ended.
+    /// Waits for the sequence after which the resumed subscription receives live messages; `None`
+    /// if the connection ended.
     pub(crate) async fn joined_after(&self) -> Option<Seq> {
         loop {
             {
@@ -109,7 +109,7 @@ impl Outbox {
         }
     }
 
-    /// The past of a subscription has been queued; what came live meanwhile follows.
+    /// The replay is queued; the held live messages follow.
     pub(crate) fn caught_up(&self) {
         let mut state = self.lock();
         if let Some(resuming) = state.resuming.take() {

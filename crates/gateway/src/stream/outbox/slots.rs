@@ -1,17 +1,17 @@
-//! The book of one subscriber: what waits to be sent of it, merged when it waits for long.
+//! The waiting changes of one subscriber's book, merged.
 
 use axum::extract::ws::Utf8Bytes;
 use rialto_feed::{BookDelta, DeltaMerger};
 use rialto_model::Seq;
 use std::sync::Arc;
 
-/// Deltas kept while a book is read for a subscriber; when more come meanwhile, it is read anew.
+/// The most deltas to keep while a snapshot is read; beyond it, it is read again.
 const WHILE_READING_MAX: usize = 1_024;
 
-/// What waits to be sent of a book.
+/// The waiting changes of a book.
 pub(super) struct BookSlot {
     waits: Waits,
-    /// Where the book is that the subscriber will hold when all that was taken out has been sent.
+    /// The subscriber's sequence of the book, after all taken messages.
     known: Seq,
     levels_max: usize,
 }
@@ -19,9 +19,9 @@ pub(super) struct BookSlot {
 enum Waits {
     /// Nothing.
     Nothing,
-    /// The whole book, to be read when its turn comes; until then no delta is of use.
+    /// A snapshot, to be read when it is sent; deltas before it are not needed.
     Whole,
-    /// The whole book is being read; these came meanwhile.
+    /// A snapshot that is being read, with the deltas since.
     Reading(Vec<Shared>),
     /// One delta, encoded for all subscribers.
     One(Shared),
@@ -35,7 +35,7 @@ struct Shared {
     text: Utf8Bytes,
 }
 
-/// What was taken out of a slot.
+/// The content taken from a slot.
 pub(super) enum Taken {
     Nothing,
     Whole,
@@ -44,12 +44,12 @@ pub(super) enum Taken {
 }
 
 impl BookSlot {
-    /// A slot whose subscriber needs the whole book first.
+    /// A slot whose subscriber needs a snapshot first.
     pub(super) fn new(levels_max: usize) -> BookSlot {
         BookSlot { waits: Waits::Whole, known: Seq::ZERO, levels_max }
     }
 
-    /// Adds a delta; whether something waits now where nothing did.
+    /// Adds a delta; returns whether the slot was empty.
     pub(super) fn add(&mut self, delta: &Arc<BookDelta>, text: &Utf8Bytes) -> bool {
         let shared = Shared { delta: Arc::clone(delta), text: text.clone() };
         self.add_shared(shared)
@@ -83,7 +83,7 @@ impl BookSlot {
         begins
     }
 
-    /// Takes out what waits. After [`Taken::Whole`] the book must be read and
+    /// Takes the waiting content. After [`Taken::Whole`] the book must be read and
     /// [`BookSlot::was_read`] called.
     pub(super) fn take(&mut self) -> Taken {
         match std::mem::replace(&mut self.waits, Waits::Nothing) {
@@ -110,7 +110,7 @@ impl BookSlot {
         }
     }
 
-    /// The whole book was read and is as of `seq`; whether something waits behind it.
+    /// The snapshot was read as of `seq`; returns whether a delta waits after it.
     pub(super) fn was_read(&mut self, seq: Seq) -> bool {
         self.known = seq;
         let Waits::Reading(meanwhile) = &mut self.waits else { return false };

@@ -1,4 +1,4 @@
-//! The outbox, one behaviour each.
+//! Tests of the outbox.
 
 use super::*;
 use rialto_desk::{Listener, PrivateChannel};
@@ -40,7 +40,7 @@ fn delta(outbox: &Outbox, prev: u64, seq: u64, prices: &[i64]) {
     outbox.delta(&Arc::new(delta), &format!("delta {seq}").into());
 }
 
-/// What is sent next, in short.
+/// A short text of the next message.
 fn next(outbox: &Outbox) -> String {
     match outbox.try_next() {
         None => "nothing".to_owned(),
@@ -66,7 +66,7 @@ fn deltas_before_and_while_the_book_is_read_are_not_sent_twice() {
 }
 
 #[test]
-fn what_waits_of_a_book_is_merged_and_too_much_of_it_is_read_anew() {
+fn waiting_deltas_are_merged_and_too_many_become_a_snapshot() {
     let outbox = outbox(9);
     joined(&outbox, BOOK, 1);
     assert_eq!([next(&outbox), next(&outbox)], ["joined 1", "whole"]);
@@ -83,7 +83,7 @@ fn what_waits_of_a_book_is_merged_and_too_much_of_it_is_read_anew() {
 }
 
 #[test]
-fn who_is_too_slow_may_resume_before_the_first_that_was_not_sent() {
+fn a_slow_connection_can_resume_before_its_first_unsent_event() {
     let outbox = outbox(2);
     joined(&outbox, ORDERS, 1);
     assert_eq!([next(&outbox), next(&outbox)], ["joined 1", "whole"]);
@@ -96,12 +96,12 @@ fn who_is_too_slow_may_resume_before_the_first_that_was_not_sent() {
     assert_eq!(next(&outbox), "6");
     event(&outbox, 9);
     event(&outbox, 10);
-    // 6 was taken out, but nobody knows whether it was sent.
+    // 6 was taken, but may not have been sent.
     assert_eq!(next(&outbox), "too slow Some(Seq(5))");
 }
 
 #[test]
-fn what_comes_live_waits_for_the_past() {
+fn live_events_wait_for_the_replay() {
     let outbox = outbox(100);
     assert!(outbox.prepare(ORDERS));
     outbox.resume(ORDERS, Seq(10));
@@ -120,7 +120,7 @@ fn what_comes_live_waits_for_the_past() {
 }
 
 #[test]
-fn what_was_on_its_way_to_an_earlier_subscription_is_not_for_the_next() {
+fn publications_for_an_earlier_subscription_are_ignored() {
     let outbox = outbox(9);
     joined(&outbox, ORDERS, 1);
     event(&outbox, 2);

@@ -9,16 +9,16 @@ use rialto_model::{
     AccountId, Amend, Command, OrderId, OrderRef, Quantity, Side, TimeInForce, Timestamp,
 };
 
-/// Orders that one account leaves in one market before it takes some back.
+/// The orders that one account rests in one market before it cancels some.
 const STANDING_MAX: usize = 60;
 /// The mean distance of an order from the value, relative to it, and the most.
 const DISTANCE_MEAN: f64 = 0.002;
 const DISTANCE_MAX: f64 = 0.03;
 
-/// All of the crowd.
+/// The crowd's accounts.
 pub(super) struct Crowd {
     accounts: Vec<AccountId>,
-    /// For each account and market, the orders that stand until they are taken back.
+    /// The resting orders of each account and market.
     standing: Vec<Vec<OrderId>>,
 }
 
@@ -29,7 +29,7 @@ impl Crowd {
         Crowd { accounts, standing }
     }
 
-    /// Leaves an order, and perhaps takes back or shrinks another.
+    /// Enters an order, and perhaps cancels or reduces another.
     pub(super) fn plan(&mut self, world: &mut World, feed: &Feed, plan: &mut Plan) {
         let market = world.pick_market();
         let who = world.dice.below(self.accounts.len());
@@ -83,7 +83,7 @@ impl Crowd {
         }
     }
 
-    /// Hears what became of an order.
+    /// Handles the answer to an order.
     pub(super) fn learn(&mut self, list: u32, order: Option<OrderId>) {
         if let (Some(list), Some(order)) = (self.standing.get_mut(list as usize), order) {
             list.push(order);

@@ -7,13 +7,13 @@ use std::time::Duration;
 const VOLATILITY: f64 = 0.000_2;
 /// How much of the distance to its anchor a value loses in a second, relative to it. With the
 /// volatility above, a value strays about two percent from its anchor, and rarely six: well within
-/// what the collar allows, so that an order line printed at the start still works hours later.
+/// the collar, so that an order line printed at the start still works hours later.
 const REVERSION: f64 = 0.000_05;
-/// How much of a value's movement both share.
+/// The share of a value's movement that both coins have in common.
 const CORRELATION: f64 = 0.7;
 
-/// The values of both coins in dollars. What one coin is worth in the other follows, so that the
-/// three markets agree with each other.
+/// The values of both coins in dollars. The value of one coin in the other follows from them, so
+/// that the three markets agree.
 pub(crate) struct Fair {
     logs: [f64; 2],
     anchors: [f64; 2],
@@ -36,7 +36,8 @@ impl Fair {
         }
     }
 
-    /// What the base of each market in [`super::super::markets::MARKETS`] is worth in its quote.
+    /// The value of each market's base in its quote, in the order of
+    /// [`super::super::markets::MARKETS`].
     pub(crate) fn prices(&self) -> [f64; 3] {
         let [bitcoin, ether] = self.logs.map(f64::exp);
         [bitcoin, ether, ether / bitcoin]

@@ -1,11 +1,11 @@
-//! Keeps the simulated members liquid: what has run low is topped up by a deposit.
+//! Keeps the simulated members funded: a deposit tops up a low balance.
 
 use super::plan::{Plan, Purpose};
 use crate::demo::markets::{CURRENCIES, MEMBERS, Role};
 use rialto_feed::Feed;
 use rialto_model::{Amount, Command, Transfer};
 
-/// Deposits what is missing. The reference names the sequence at which it was found to be missing,
+/// Deposits the missing amounts. The reference contains the sequence at which the balance was low,
 /// so that the same shortage is not made up for twice.
 pub(super) fn top_up(feed: &Feed, plan: &mut Plan) {
     for member in MEMBERS.iter().filter(|member| member.role != Role::Visitor) {

@@ -1,4 +1,4 @@
-//! Market makers: each keeps a ladder of quotes around what it believes things are worth.
+//! Market makers: each keeps a ladder of quotes around its estimate of the value.
 
 use super::plan::{Plan, Purpose};
 use super::world::World;
@@ -25,7 +25,7 @@ pub(super) struct Makers {
     skews: Vec<[f64; MARKETS.len()]>,
 }
 
-/// The place of one quote. The slots of a market stand together.
+/// The position of one quote. The slots of a market are consecutive.
 struct Slot {
     maker: usize,
     side: Side,
@@ -56,7 +56,7 @@ impl Makers {
         Makers { accounts, slots, skews }
     }
 
-    /// Quotes anew in one place, and takes the old quote back.
+    /// Replaces one quote: enters a new order and cancels the old one.
     pub(super) fn plan(&mut self, world: &mut World, feed: &Feed, plan: &mut Plan) {
         let market = world.pick_market();
         let per_market = self.slots.len() / MARKETS.len();
@@ -87,7 +87,7 @@ impl Makers {
         }
     }
 
-    /// Hears what became of a quote; `None` if it was not entered.
+    /// Handles the answer to a quote; `None` if it was not entered.
     pub(super) fn learn(&mut self, slot: u32, order: Option<OrderId>) {
         if let Some(slot) = self.slots.get_mut(slot as usize) {
             slot.waits = false;
@@ -111,7 +111,7 @@ impl Makers {
     }
 }
 
-/// Whether an order stands on the book, as far as is known by now.
+/// Whether an order rests in the book, as far as is known.
 pub(super) fn is_open(feed: &Feed, order: OrderId) -> bool {
     feed.order(order).is_some_and(|order| order.status.is_open())
 }

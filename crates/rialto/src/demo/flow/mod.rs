@@ -25,24 +25,24 @@ use std::time::{Duration, Instant};
 use takers::Takers;
 use world::World;
 
-/// How often the members look at the market.
+/// The interval at which the members read the market.
 const PERIOD: Duration = Duration::from_millis(5);
-/// How much that was missed, because the machine was busy, is made up for.
+/// The most time that is made up for after the machine was busy.
 const CATCH_UP: Duration = Duration::from_millis(50);
-/// How often members look at their balances.
+/// The interval at which members read their balances.
 const FUNDS_PERIOD: Duration = Duration::from_secs(1);
-/// How long the flow waits for its last answers when it ends.
+/// The longest wait for the last answers at the end.
 const LAST_REPLIES: Duration = Duration::from_secs(10);
 
-/// A flow that runs.
+/// A running order flow.
 pub(crate) struct Flow {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Flow {
-    /// Starts the flow at about `rate` new orders a second; what the members do follows from
-    /// `seed` and from what the venue answers.
+    /// Starts the flow at about `rate` new orders a second. The members' actions follow from `seed`
+    /// and from the venue's answers.
     pub(crate) fn start(
         producer: Producer,
         live: Arc<Live>,
@@ -82,7 +82,7 @@ impl Drop for Flow {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            // A panic told itself on its way out.
+            // The panic hook has printed the panic.
             let _ = thread.join();
         }
     }
@@ -132,8 +132,7 @@ impl Members {
         }
     }
 
-    /// Begins with empty hands: what the members of an earlier run left on the books is unknown
-    /// to these.
+    /// Begins without orders: the members do not know the resting orders of an earlier run.
     fn begin(&mut self) {
         for member in MEMBERS.iter().filter(|member| member.role != Role::Visitor) {
             let all = MassCancel { account: member.account(), instrument: None, side: None };
@@ -141,7 +140,7 @@ impl Members {
         }
     }
 
-    /// Has so many orders be entered by whoever's turn it is.
+    /// Enters `count` orders, by the members whose turn it is.
     fn plan_orders(&mut self, count: usize) {
         let Members { live, world, makers, crowd, takers, plan, .. } = self;
         let feed = live.read();
@@ -154,7 +153,7 @@ impl Members {
         }
     }
 
-    /// Submits what is planned; `false` once the engine takes no more.
+    /// Submits the planned commands; `false` once the engine takes no more.
     fn submit(&mut self) -> bool {
         let mut runs = true;
         for (purpose, command) in std::mem::take(&mut self.plan.steps) {

@@ -1,8 +1,8 @@
-//! What a simulated member wants to send, and what the answer to it is for.
+//! The commands that simulated members plan, and the receivers of their answers.
 
 use rialto_model::Command;
 
-/// Commands to be submitted, with who waits for the answer.
+/// Commands to submit, with the receivers of their answers.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) steps: Vec<(Purpose, Command)>,
@@ -14,7 +14,7 @@ impl Plan {
     }
 }
 
-/// Who waits for the answer to a command.
+/// The receiver of a command's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Nobody.

@@ -1,4 +1,4 @@
-//! Takers: trade with what stands there, in moods.
+//! Takers: trade with resting orders, in moods.
 
 use super::plan::{Plan, Purpose};
 use super::world::World;
@@ -41,7 +41,7 @@ impl Takers {
             order.price = Price::ZERO;
         }
         if way < 0.2 {
-            // So much money's worth, whatever that is at present prices.
+            // An order of this value at present prices.
             let instrument = &world.instruments[market];
             let quote = &CURRENCIES[usize::from(instrument.spec.quote.0).saturating_sub(1)];
             let dollar = if quote.code == "USD" { 1.0 } else { 1.0 / world.prices[0] };

@@ -10,12 +10,12 @@ use std::time::Duration;
 /// Of a hundred orders, how many go to each market.
 const SHARES: [usize; 3] = [45, 35, 20];
 
-/// What every simulated member sees.
+/// The state that every simulated member sees.
 pub(super) struct World {
     pub(super) dice: Dice,
     pub(super) instruments: Vec<Instrument>,
     fair: Fair,
-    /// What a unit of each market's base is worth in its quote now.
+    /// The value of a unit of each market's base in its quote.
     pub(super) prices: [f64; 3],
     /// From -1, when takers sell, to 1, when they buy.
     mood: f64,
@@ -61,12 +61,12 @@ impl World {
         if self.dice.chance(0.5) { Side::Buy } else { Side::Sell }
     }
 
-    /// The side that somebody in the present mood is on.
+    /// A random side, biased by the present mood.
     pub(super) fn pick_mood_side(&mut self) -> Side {
         if self.dice.chance(0.5 + 0.3 * self.mood) { Side::Buy } else { Side::Sell }
     }
 
-    /// A price at the market's tick: what a buyer pays at most, or a seller takes at least.
+    /// A limit at the market's tick: the most a buyer pays, or the least a seller accepts.
     pub(super) fn price(&self, market: usize, value: f64, side: Side) -> Price {
         let rules = &self.instruments[market].spec.rules;
         let factor = self.instruments[market].spec.price_scale.factor() as f64;
@@ -78,7 +78,7 @@ impl World {
         Price((ticks as i64).max(1) * rules.tick.0)
     }
 
-    /// A quantity at the market's lot that is worth about so many dollars.
+    /// A quantity at the market's lot that is worth about this many dollars.
     pub(super) fn quantity(&self, market: usize, dollars: f64) -> Quantity {
         let spec = &self.instruments[market].spec;
         // The base of the first market is bitcoin, that of the others ether.
@@ -87,7 +87,7 @@ impl World {
         Quantity((lots as i64).max(1) * spec.rules.lot.0)
     }
 
-    /// A limit order that stands until it is cancelled.
+    /// A limit order that rests until it is cancelled.
     pub(super) fn limit(
         &self,
         account: AccountId,

@@ -22,7 +22,7 @@ struct Sample {
     bytes: u64,
 }
 
-/// What the last seconds came to.
+/// The rates of the last seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gauges {
     pub(crate) commands_per_s: f64,
@@ -43,7 +43,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Takes a sample and tells what the last seconds came to.
+    /// Takes a sample and returns the rates of the last seconds.
     pub(crate) fn read(&mut self, engine: &Engine, live: &Live) -> Gauges {
         let stats = engine.stats();
         let counts = live.counts();
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_percentiles_count_what_came_in_between() {
+    fn rates_and_percentiles_cover_the_interval() {
         let mut histogram = Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
         let begin = Instant::now();
         let sample = |second: u64, orders: u64, latencies: &Histogram<u64>| Sample {
@@ -120,7 +120,7 @@ mod tests {
         let gauges = meter.add(sample(4, 400, &histogram));
         assert_eq!((gauges.orders_per_s, gauges.commands_per_s), (100.0, 200.0));
         assert!(gauges.ack_p50_ns.abs_diff(500_000) < 1_000, "{gauges:?}");
-        // Long after, what is old no longer counts.
+        // Old samples no longer count.
         meter.add(sample(20, 400, &histogram));
         histogram.record_n(2_000, 10).unwrap();
         let gauges = meter.add(sample(29, 410, &histogram));

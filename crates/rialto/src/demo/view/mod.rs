@@ -64,7 +64,7 @@ pub(crate) fn log(
 ) {
     let mut meter = Meter::default();
     let mut line_due = Instant::now() + LINE_PERIOD;
-    // The first look is what the first line is compared with.
+    // The first line is computed against this first sample.
     let _ = Picture::take(venue, instruments, 0, &mut meter);
     while !is_over(line_due.saturating_duration_since(Instant::now()).min(FRAME_PERIOD)) {
         if Instant::now() < line_due {

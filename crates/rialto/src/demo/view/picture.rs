@@ -1,4 +1,5 @@
-//! What the view shows, read from the venue in one go, so that drawing holds nobody back.
+//! The data of the view, read from the venue in one step, so that drawing holds no lock of the
+//! feed.
 
 use super::gauges::{Gauges, Meter};
 use crate::venue::Venue;

@@ -1,4 +1,4 @@
-//! The view where nobody looks: one line every few seconds.
+//! The view without a terminal: one line every few seconds.
 
 use super::picture::Picture;
 use super::screen::write_name;

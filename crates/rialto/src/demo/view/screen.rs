@@ -1,4 +1,5 @@
-//! Draws the picture: ladder on the left, trades on the right, what the venue does above and below.
+//! Draws the picture: ladder on the left, trades on the right, figures of the venue above and
+//! below.
 
 use super::picture::{MarketPicture, Picture};
 use super::text::{grouped, latency, megabytes, short, time_of_day};
@@ -19,13 +20,13 @@ const BAR: usize = 12;
 /// Lines above and below the ladder.
 const FRAME: usize = 9;
 
-/// What stands below the picture: how to take part.
+/// The lines below the picture: how to take part.
 pub(crate) struct Footer<'a> {
     pub(crate) url: &'a str,
     pub(crate) order_line: &'a str,
 }
 
-/// The screen as lines for a terminal of so many columns and rows.
+/// The screen as lines for a terminal of this size.
 pub(crate) fn lines(
     picture: &Picture,
     market: usize,

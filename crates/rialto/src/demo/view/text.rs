@@ -18,7 +18,7 @@ pub(crate) fn grouped(number: impl ToString) -> String {
     shown
 }
 
-/// A large amount, shortened: what is below a hundredth is not of interest at a glance.
+/// A large amount, rounded to hundredths.
 pub(crate) fn short(amount: Decimal) -> String {
     let whole = amount.value / i128::from(amount.scale.factor());
     match whole.unsigned_abs() {

@@ -5,7 +5,7 @@ use rialto_model::Seq;
 use rialto_recorder::{Record, Step, StepId, Tree, Value};
 use std::collections::BTreeMap;
 
-/// What happened at a moment.
+/// The kind of an entry.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     /// A record began.
@@ -16,20 +16,20 @@ pub(super) enum What<'a> {
     Ended,
 }
 
-/// Something that happened in a record.
+/// An entry of a record.
 pub(super) struct Moment<'a> {
     pub(super) record: &'a Record,
-    /// How many records it is inside of.
+    /// The number of records around it.
     pub(super) depth: usize,
     pub(super) what: What<'a>,
     pub(super) at: Timestamp,
 }
 
-/// All moments, in the order in which they came.
+/// All entries, in order of time.
 pub(super) fn moments(tree: &Tree) -> Vec<Moment<'_>> {
     let mut moments = Vec::new();
     walk(tree, 0, &mut moments);
-    // What ran side by side is told in the order of its time; at the same time, in that of the tree.
+    // Concurrent records are ordered by time; entries of the same time, by the tree.
     moments.sort_by_key(|moment| moment.at);
     moments
 }
@@ -53,7 +53,7 @@ fn walk<'a>(tree: &'a Tree, depth: usize, moments: &mut Vec<Moment<'a>>) {
 }
 
 impl<'a> Moment<'a> {
-    /// The step of the record where it is.
+    /// The current step of the record.
     fn step(&self) -> StepId {
         match self.what {
             What::Began => StepId::BEGIN,
@@ -62,8 +62,8 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// What was told here: names, what they were before, what they are now. At its end a record
-    /// tells nothing more.
+    /// The variables that changed here: name, previous value, new value. None at the end of a
+    /// record.
     pub(super) fn changes(&self) -> Vec<String> {
         if matches!(self.what, What::Ended) {
             return Vec::new();
@@ -73,14 +73,14 @@ impl<'a> Moment<'a> {
         cursor.changes().iter().map(ToString::to_string).collect()
     }
 
-    /// All variables of the record as they were here.
+    /// All variables of the record at this entry.
     pub(super) fn variables(&self) -> BTreeMap<&'a str, &'a Value> {
         let mut cursor = self.record.cursor();
         cursor.jump(self.step());
         cursor.variables()
     }
 
-    /// The sequences in the venue's journal of which it was told here.
+    /// The sequences of the journal that were recorded here.
     pub(super) fn seqs(&self) -> Vec<Seq> {
         if matches!(self.what, What::Ended) {
             return Vec::new();

@@ -15,20 +15,20 @@ pub(super) struct Args {
     /// The data directory.
     #[arg(long)]
     data: PathBuf,
-    /// Only what did not succeed.
+    /// Only failed ones.
     #[arg(long)]
     failed: bool,
-    /// Only what began since then: so long ago, as in 90s, 10m, 2h or 1d, or a time (RFC 3339 in
-    /// UTC).
+    /// Only records that began since then: an age such as 90s, 10m, 2h or 1d, or a time (RFC 3339
+    /// in UTC).
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
     /// Only records whose name contains this.
     #[arg(long)]
     name: Option<String>,
-    /// What was asked by others too, each on a line of its own.
+    /// Also nested records, each on its own line.
     #[arg(long)]
     all: bool,
-    /// At most so many, the newest.
+    /// The most records to show, the newest.
     #[arg(long, default_value_t = 50)]
     limit: usize,
     /// Print one JSON object a line instead of a table.
@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-/// What stands in a list of a record.
+/// The line of a record in a list.
 pub(super) fn brief(record: &Record) -> serde_json::Value {
     let (code, message) = match record.ending() {
         Some(RecordEnding::Failed { code, message }) => (Some(code), Some(message)),
@@ -118,7 +118,7 @@ fn table(out: &mut impl Write, records: &[&Record]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// So long ago, or a time.
+/// An age, or a time.
 fn since(text: &str) -> Result<Timestamp, String> {
     let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
     let ago = units.iter().find_map(|(unit, seconds)| {
@@ -130,7 +130,7 @@ fn since(text: &str) -> Result<Timestamp, String> {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             Ok(Timestamp((now.as_nanos() as u64).saturating_sub(ago)))
         }
-        None => utc::parse(text).map_err(|error| format!("{error}, nor a length such as 10m")),
+        None => utc::parse(text).map_err(|error| format!("{error}, nor an age such as 10m")),
     }
 }
 

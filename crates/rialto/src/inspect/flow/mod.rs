@@ -15,13 +15,12 @@ use rialto_ident::Id;
 use rialto_recorder::{Record, RecordId, Recordings, Tree};
 use std::path::{Path, PathBuf};
 
-/// Where the records of a data directory lie.
+/// The directory of the records in a data directory.
 pub(crate) const RECORDINGS_DIR: &str = "recordings";
 
-/// Look at what requests and flows of a venue did, step by step.
-///
-/// Reads the records that the venue's recorder keeps in its data directory (the `recorder` section
-/// of the configuration says how many), and changes nothing. The venue may run meanwhile.
+/// Show recorded requests and flows of a venue, step by step. Reads the records in the venue's data
+/// directory (section `recorder` of the configuration), and changes nothing. The venue may be
+/// running.
 #[derive(Debug, clap::Args)]
 pub struct FlowArgs {
     #[command(subcommand)]
@@ -41,7 +40,7 @@ enum What {
 /// Runs the command.
 ///
 /// # Errors
-/// The directory cannot be read, or holds no such record.
+/// The directory cannot be read, or has no such record.
 pub fn run(args: &FlowArgs) -> Result<(), Error> {
     match &args.what {
         What::Ls(args) => list::run(args),
@@ -50,25 +49,25 @@ pub fn run(args: &FlowArgs) -> Result<(), Error> {
     }
 }
 
-/// The records of a data directory. What of them cannot be read is told beside them.
+/// The records of a data directory. Unreadable ones are noted on standard error.
 fn read(data: &Path) -> Result<Recordings, Error> {
     if !data.is_dir() {
-        return Err(Error::Usage(format!("{} is no directory", data.display())));
+        return Err(Error::Usage(format!("{} is not a directory", data.display())));
     }
     let recordings = Recordings::read(&RealDisk::new(), &data.join(RECORDINGS_DIR))
         .map_err(|error| Error::Failed(tell_all(&error)))?;
     for unreadable in recordings.unreadable() {
-        note(format_args!("passed over: {unreadable}"));
+        note(format_args!("skipped: {unreadable}"));
     }
     Ok(recordings)
 }
 
-/// Which record of which data directory.
+/// A record and its data directory.
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// The number of a record, as `ls` shows it, the id of a request, as the venue answers it
-    /// (`X-Request-Id`), or the id of a run of a flow, such as w-7-rent; of a run that was resumed,
-    /// the newest record.
+    /// The number of a record, as `ls` shows it; the id of a request, as in its answer's
+    /// `X-Request-Id`; or the id of a run of a flow, such as w-7-rent. A resumed run has several
+    /// records: the newest is shown.
     id: String,
     /// The data directory.
     #[arg(long)]
@@ -76,18 +75,18 @@ struct Which {
 }
 
 impl Which {
-    /// The record with all that it asked, or with all that was asked with it: of a request, the
-    /// outermost record.
+    /// The record with its nested records; for a request, from the outermost record.
     fn tree(&self) -> Result<Tree, Error> {
         let recordings = read(&self.data)?;
         let id = find(&recordings, &self.id).ok_or_else(|| {
             let told = match recordings.is_empty() {
-                true => "there are no records at all".to_owned(),
-                false => "`rialto flow ls` lists those that there are".to_owned(),
+                true => "the directory has no records".to_owned(),
+                false => "`rialto flow ls` lists the records".to_owned(),
             };
             Error::Usage(format!("no record {} in {}; {told}", self.id, self.data.display()))
         })?;
-        recordings.tree(id).ok_or_else(|| Error::Usage(format!("record {id} is gone")))
+        let gone = || Error::Usage(format!("record {id} was overwritten meanwhile"));
+        recordings.tree(id).ok_or_else(gone)
     }
 }
 
@@ -105,13 +104,13 @@ fn find(recordings: &Recordings, text: &str) -> Option<RecordId> {
     recordings.iter().find(asked).map(Record::id)
 }
 
-/// The id of a request in the form that the venue answers it in.
+/// The id of a request in the form of `X-Request-Id`.
 fn request_id(record: &Record) -> Option<String> {
     let id = Id::new(record.subject().request_id).filter(|id| id.get() != 0)?;
     Some(id.base32().as_str().to_owned())
 }
 
-/// How a record ended, in a word or two.
+/// The result of a record, in a word or two.
 fn result(record: &Record) -> String {
     use rialto_recorder::RecordEnding;
     match record.ending() {
@@ -123,12 +122,12 @@ fn result(record: &Record) -> String {
     }
 }
 
-/// How long it took, as people read it.
+/// The duration with a unit.
 fn took(record: &Record) -> Option<String> {
     record.ended().map(|ended| format!("{:?}", ended.since(record.began())))
 }
 
-/// When it began.
+/// The time of its begin.
 fn began(record: &Record) -> String {
     super::utc::show(record.began())
 }

@@ -1,4 +1,4 @@
-//! The venue around one command: before it, what it did, and after it.
+//! The venue's state before and after one command, and the command's events.
 
 use crate::inspect::read_only::{self, JOURNAL_DIR};
 use crate::inspect::{shown, utc};
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A venue that goes on while it is read may do away with a file that is about to be read.
+/// A running venue may delete a file before it is read.
 const ATTEMPTS: u32 = 3;
-/// The most that is told of what one command did.
+/// The most events to show of one command.
 const EVENTS_MAX: usize = 20;
 
-/// The past of a venue, as its journal has it. Every command is looked up once.
+/// Past states of a venue, from its journal. Every command is looked up once.
 pub(super) struct Past {
     data: PathBuf,
     keys: KeyRing,
@@ -31,7 +31,7 @@ impl Past {
         Past { data: data.to_owned(), keys, known: BTreeMap::new() }
     }
 
-    /// The venue around a command, in lines; why not, if that cannot be told.
+    /// The state before and after a command as lines; otherwise the reason why it is unavailable.
     pub(super) fn around(&mut self, seq: Seq) -> &[String] {
         let (data, keys) = (&self.data, &self.keys);
         self.known.entry(seq).or_insert_with(|| {
@@ -66,7 +66,7 @@ fn around(data: &Path, keys: &KeyRing, seq: Seq) -> Result<Vec<String>, String> 
     };
     let (time, command) = decode_command(record).map_err(|error| failed(&error))?;
 
-    // Whom it concerned is known only afterwards, when what was before is gone: hence two of them.
+    // The objects that it changed are known only afterwards: hence two replays.
     let mut after =
         rialto_engine::replay_to(&disk, data, keys, at).map_err(|error| failed(&error))?;
     let mut events: Vec<Event> = Vec::new();
@@ -92,7 +92,7 @@ fn around(data: &Path, keys: &KeyRing, seq: Seq) -> Result<Vec<String>, String> 
     Ok(lines)
 }
 
-/// Whose state is worth seeing around a command.
+/// The objects whose state a command may change.
 #[derive(Default)]
 struct Concerns {
     account: Option<AccountId>,
@@ -135,7 +135,7 @@ impl Concerns {
         concerns
     }
 
-    /// What is so at a moment, by name.
+    /// The state by name.
     fn facts(&self, core: &Core) -> Vec<(String, String)> {
         let mut facts = Vec::new();
         let account = self.account.and_then(|id| shown::account(core, id));
@@ -174,7 +174,7 @@ impl Concerns {
     }
 }
 
-/// An event in a line: orders and trades in words, the rest as the journal shows it.
+/// An event in one line: orders and trades in words, others as `rialto journal` shows them.
 fn in_words(core: &Core, event: &Event) -> String {
     let scales = |id: InstrumentId| core.instrument(id).map(|market| &market.instrument.spec);
     let at = |id: InstrumentId, price: Price| match scales(id) {

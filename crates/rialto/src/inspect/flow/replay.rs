@@ -8,14 +8,14 @@ use crate::keys::KeyArgs;
 use crate::terminal::{Key, RawTerminal, is_interactive};
 use std::time::Duration;
 
-/// How long is waited for a key before the terminal is drawn again, as its size may have changed.
+/// The wait for a key before a redraw, because the terminal's size may have changed.
 const DRAW_EVERY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Print all moments one after the other, as is done where the output is no terminal.
+    /// Print all steps one after the other; the default if the output is not a terminal.
     #[arg(long)]
     plain: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<(), Error> {
     }
 }
 
-/// Where a key leads; nowhere if it was enough.
+/// The entry that a key leads to; `None` to quit.
 fn moved(at: usize, last: usize, key: Key) -> Option<usize> {
     Some(match key {
         Key::Char('q' | 'Q') | Key::Interrupt => return None,

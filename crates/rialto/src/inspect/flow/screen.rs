@@ -5,7 +5,7 @@ use super::past::Past;
 use super::{began, request_id, result};
 use std::time::Duration;
 
-/// All that there is to see at a moment: where it is, what was told, the venue around it.
+/// The text of an entry: its place, its changed variables, and the venue's state.
 pub(super) fn lines(moments: &[Moment<'_>], at: usize, past: &mut Past) -> Vec<String> {
     let (Some(moment), Some(first)) = (moments.get(at), moments.first()) else { return Vec::new() };
     let record = moment.record;
@@ -38,7 +38,7 @@ pub(super) fn lines(moments: &[Moment<'_>], at: usize, past: &mut Past) -> Vec<S
     lines
 }
 
-/// A screen of a terminal: where the moment stands among the others, and the moment itself.
+/// A screen: the entry's position among the others, and the entry.
 pub(super) fn draw(
     moments: &[Moment<'_>],
     at: usize,
@@ -81,7 +81,7 @@ pub(super) fn draw(
         let hidden = lines.len() - room.saturating_sub(1);
         lines.truncate(room.saturating_sub(1));
         lines.push(format!(
-            "\x1b[2m… {hidden} more lines: they need a taller terminal, or --plain\x1b[0m"
+            "\x1b[2m… {hidden} more lines: use a taller terminal, or --plain\x1b[0m"
         ));
     }
     lines.push(String::new());
@@ -89,7 +89,7 @@ pub(super) fn draw(
     lines.iter().map(|line| cut(line, columns)).collect()
 }
 
-/// As much of a line as fits, and all that colours it: what a terminal does not show takes no room.
+/// The part of a line that fits, with all escape sequences, which take no room.
 fn cut(line: &str, columns: usize) -> String {
     let (mut room, mut is_colour) = (columns, false);
     let mut fits = String::new();

@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// What names a record, for people.
+/// The title of a record.
 pub(super) fn head(record: &Record) -> String {
     let mut head = format!("began    {}\n", began(record));
     if let Some(request) = request_id(record) {
@@ -73,7 +73,7 @@ fn object(tree: &Tree) -> serde_json::Value {
     whole
 }
 
-/// A value as JSON: 64-bit numbers as texts, like everywhere.
+/// A value as JSON: 64-bit numbers as strings, as in the API.
 fn value(value: &Value) -> serde_json::Value {
     match value {
         Value::Bool(value) => json!(value),

@@ -44,7 +44,7 @@ pub(in crate::replay) enum Passive {
     Slide,
 }
 
-/// A capture, with the real trades if they lie beside it.
+/// A capture, with the real trades if they are next to it.
 pub(in crate::replay) struct Capture {
     path: PathBuf,
     passive: PostOnly,
@@ -119,7 +119,7 @@ impl Capture {
     }
 }
 
-/// What a line tells the venue. `prices` are the last recorded ones of orders that are open.
+/// The operation of a line. `prices` are the last recorded ones of open orders.
 fn action(line: &Line, takes: bool, passive: PostOnly, prices: &mut HashMap<u64, Price>) -> Action {
     match line.happened {
         Happened::Created => {

@@ -1,4 +1,4 @@
-//! How many of the real trades a replay has made again, and in what the others differ.
+//! Compares the trades of a replay with the real ones.
 
 use crate::replay::tally::Fill;
 use std::collections::{HashMap, HashSet};
@@ -21,7 +21,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Each trade of one side stands for at most one of the other.
+    /// Each trade of one side matches at most one of the other.
     pub(crate) fn of(real: &[Fill], ours: &[Fill]) -> Comparison {
         let mut unmatched: HashMap<Fill, u64> = HashMap::new();
         for fill in ours {

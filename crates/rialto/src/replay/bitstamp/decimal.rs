@@ -29,7 +29,7 @@ pub(super) fn quantity(row: Row<'_>, field: usize) -> Result<Quantity, InputErro
         .map_err(|error| row.error(field, format!("{text:?} {error}")))
 }
 
-/// The same number without an exponent; what is no number comes back as it is.
+/// The same number without an exponent; other text is returned unchanged.
 fn plain(text: &str) -> Cow<'_, str> {
     without_exponent(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_wrong() {
+    fn an_invalid_number_is_an_error() {
         for text in ["e5", ".5e1", "1e", "1e99", "--1e1", "nan", "1e-09", ""] {
             assert!(Quantity::parse(&plain(text), QUANTITY_SCALE).is_err(), "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! The real trades that lie beside a capture.
+//! The real trades next to a capture.
 
 use super::decimal;
 use crate::replay::error::InputError;

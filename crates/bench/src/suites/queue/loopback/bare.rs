@@ -1,5 +1,4 @@
-//! The same payloads over a socket with nothing at either end: what the kernel alone takes for them
-//! on these processors.
+//! The same payloads over a bare socket: the cost of the kernel alone.
 
 use super::super::messages::{FIRST_SEQ, Messages};
 use super::super::stage::seconds;
@@ -9,8 +8,8 @@ use crate::measure::Clock;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// One thread sends every payload from where it lies, a batch in a call; another receives and
-/// compares every byte. Returns the seconds.
+/// One thread sends every payload, a batch per call; another receives and compares every byte.
+/// Returns the seconds.
 pub(super) fn carry(case: &str, messages: &Messages) -> Result<f64, BenchError> {
     let failed = || broken(case, "carry bytes over a bare socket");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed())?;
@@ -22,7 +21,7 @@ pub(super) fn carry(case: &str, messages: &Messages) -> Result<f64, BenchError> 
         let received = receive(case, stream, messages);
         let seconds = seconds(&clock);
         let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // What the receiver found says more than that the sender was broken off.
+        // The receiver's error says more than the sender's broken connection.
         received.and_then(|()| sent.map_err(failed())).map(|()| seconds)
     })
 }

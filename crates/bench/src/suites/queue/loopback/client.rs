@@ -1,5 +1,5 @@
-//! A client of the HTTP API: one kept connection with blocking calls, so that no runtime competes
-//! with that of the server.
+//! A client of the HTTP API: one kept-alive connection with blocking calls, so that no runtime
+//! competes with the server's.
 
 use super::super::messages::{FIRST_SEQ, Messages};
 use super::super::stage::seconds;
@@ -14,32 +14,32 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How many messages a request carries or asks for.
+/// The messages of a request.
 pub(super) const BATCH: u64 = 1_000;
-/// How many batches a producer has under way: with batches of a thousand, about as many messages as
-/// JetStream's client has by itself.
+/// The batches in flight of a producer: with batches of a thousand, about as many messages as
+/// JetStream's client has by default.
 pub(super) const OUTSTANDING: u64 = 4;
-/// How many requests for messages a reader has under way.
+/// The read requests in flight of a reader.
 const READS: u64 = 2;
-/// A server that says nothing for so long hangs.
+/// The timeout of an answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const HEAD_END: &[u8] = b"\r\n\r\n";
-/// How much is read to see how an answer begins.
+/// The bytes to read for the head of an answer.
 const HEAD_BYTES: usize = 16 << 10;
-/// Where the topic of a stage is.
+/// The path of a stage's topic.
 const TOPIC: &str = "/v1/queues/bench";
 
-/// One connection, and the answer that came on it last.
+/// A connection with its last answer.
 struct Connection {
     stream: TcpStream,
     authorization: String,
     buffer: Vec<u8>,
-    /// What has come; what stands before `begin` was looked at.
+    /// Bytes before `begin` are consumed.
     begin: usize,
     end: usize,
 }
 
-/// An answer: where its parts lie in the buffer.
+/// An answer: the positions of its parts in the buffer.
 struct Answer {
     status: u16,
     head: std::ops::Range<usize>,
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Reads one whole answer. What came of the next one stays for the next call.
+    /// Reads one complete answer. Bytes of the next one stay for the next call.
     fn answer(&mut self) -> io::Result<Answer> {
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
@@ -102,8 +102,8 @@ impl Connection {
         if answer.body.end > self.buffer.len() {
             return Err(wrong("an answer is too long"));
         }
-        // No further: what lies behind it is then read to where this one began, and the memory stays
-        // in the processor's cache.
+        // No further: the rest is then read to where this answer began, so that the memory stays in
+        // the processor's cache.
         while self.end < answer.body.end {
             self.more(answer.body.end - self.end)?;
         }
@@ -127,7 +127,7 @@ impl Connection {
     }
 }
 
-/// The value of a header, in a head whose names are in lower case.
+/// The value of a header, in a head with lower-case names.
 fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let lines = head.split("\r\n").filter_map(|line| line.split_once(": "));
     lines.filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
@@ -137,7 +137,7 @@ fn connect(case: &str, served: &Served) -> Result<Connection, BenchError> {
     Connection::open(served.address(), served.authorization()).map_err(broken(case, "connect"))
 }
 
-/// An error unless this is the answer.
+/// Returns an error unless this is the answer.
 fn expect(
     case: &str,
     connection: &Connection,
@@ -153,8 +153,8 @@ fn expect(
     verify(case, "an answer", got, format!("{status}: {body}"))
 }
 
-/// Takes the answer to a batch of so many messages, which must stand in one row, and returns the
-/// number of the first.
+/// Takes the answer to a batch of this many messages, whose numbers must be consecutive, and
+/// returns the first.
 fn confirmed(case: &str, connection: &mut Connection, messages: u64) -> Result<u64, BenchError> {
     let answer = connection.answer().map_err(broken(case, "publish a batch"))?;
     let text = connection.text(&answer.body);
@@ -166,9 +166,9 @@ fn confirmed(case: &str, connection: &mut Connection, messages: u64) -> Result<u
     expect(case, connection, &answer, (201, &body)).map(|()| first)
 }
 
-/// Publishes all messages in batches, in turn on so many connections, each of which has its share of
-/// the batches under way, and waits until the last is confirmed. Returns the seconds, and the order
-/// in which the batches came to stand in the topic.
+/// Publishes all messages in batches, in turn on this many connections, each with its share of the
+/// batches in flight, and waits for the last confirmation. Returns the seconds, and the order of
+/// the batches in the topic.
 pub(super) fn produce(
     case: &str,
     served: &Served,
@@ -184,7 +184,7 @@ pub(super) fn produce(
     let batches = messages.count.div_ceil(BATCH);
     let clock = Clock::start();
     for batch in 0..batches + OUTSTANDING {
-        // As many batches ago the same connection had its turn.
+        // The connection had its turn that many batches ago.
         let connection = &mut connections[(batch % count) as usize];
         if let Some(oldest) = batch.checked_sub(OUTSTANDING)
             && oldest < batches
@@ -207,21 +207,21 @@ pub(super) fn produce(
     Ok((seconds, order))
 }
 
-/// Where batches stand in a topic.
+/// The order of batches in a topic.
 pub(super) struct Order {
-    /// The number of the first message of each, and which batch it is; in order.
+    /// The number of the first message of each batch, with the batch; in order.
     firsts: Vec<(u64, u64)>,
 }
 
 impl Order {
-    /// The positions of all messages as they were sent, in the order of the topic.
+    /// The sent positions of all messages, in the order of the topic.
     fn positions(&self, messages: &Messages) -> Vec<u64> {
         self.firsts.iter().flat_map(|(_, batch)| messages.batch(*batch, BATCH)).collect()
     }
 }
 
-/// Compares every byte of the messages in an answer, notes their leases, and returns how many there
-/// are.
+/// Compares every byte of the messages in an answer, collects their leases, and returns the number
+/// of messages.
 fn compare(
     case: &str,
     connection: &Connection,
@@ -238,7 +238,7 @@ fn compare(
     compare_packed(case, body, messages, (received, place), leases)
 }
 
-/// The same with the messages as they came. The one at `nth` in the topic was sent at `place(nth)`.
+/// The same for packed messages. The one at `nth` in the topic was sent at `place(nth)`.
 pub(super) fn compare_packed(
     case: &str,
     bytes: &[u8],
@@ -268,7 +268,7 @@ pub(super) fn read(
 ) -> Result<f64, BenchError> {
     let failed = || broken(case, "read messages");
     let positions = order.positions(messages);
-    // Of what was never sent, no message is the right one.
+    // No message matches one that was never sent.
     let place = |nth: u64| positions.get(nth as usize).copied().unwrap_or(u64::MAX);
     let mut connection = connect(case, served)?;
     let kind = format!("accept: {MESSAGES_MEDIA_TYPE}\r\n");
@@ -276,7 +276,7 @@ pub(super) fn read(
     let mut leases = PackedLeases::default();
     let (mut asked, mut received) = (0, 0);
     while received < messages.count {
-        // What an answer will call next is known before it comes, if it is full.
+        // The next position is known before the answer, if the answer is full.
         while asked < messages.count && asked < received + READS * BATCH {
             let from = asked + FIRST_SEQ;
             let path = format!("/messages?from={from}&max={BATCH}");
@@ -297,8 +297,8 @@ pub(super) fn read(
     Ok(seconds)
 }
 
-/// Takes all messages as the only member of a group, compares every byte and acknowledges them: each
-/// acknowledgement is sent together with the request for more. Returns the seconds.
+/// Consumes all messages as the only member of a group, compares every byte and acknowledges them,
+/// together with the request for more. Returns the seconds.
 pub(super) fn consume(
     case: &str,
     served: &Served,

@@ -1,5 +1,5 @@
-//! The same messages over loopback, as brokers are measured: packed batches of a thousand through
-//! the gateway's HTTP API, beside JetStream in the same run.
+//! The same messages over loopback, as for brokers: packed batches of a thousand through the
+//! gateway's HTTP API, beside JetStream in the same run.
 
 mod bare;
 mod client;
@@ -21,14 +21,13 @@ use served::Served;
 
 const BYTES: usize = 1_024;
 const GROUP: &str = "readers";
-/// What the fastest peer reaches over sockets on such a machine.
+/// The best figure of a peer over sockets on such a machine.
 const IN: f64 = 620e3;
 const OUT: f64 = 1.5e6;
 const OVER_JETSTREAM: f64 = 3.0;
 
-/// On how many connections a producer for whom the order of batches is of no matter has them under
-/// way: the server answers the requests of one connection one after the other, so that with a single
-/// one nothing is taken in while a batch is written.
+/// The connections of a producer that does not need the order of batches: the server handles the
+/// requests of one connection in turn, so that a single one would be idle while a batch is written.
 const CONNECTIONS: u64 = 2;
 
 const HTTP: &str = "Packed messages over HTTP with the admin key; server, clients and the disk's \
@@ -73,14 +72,14 @@ pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     outcome.take(alone(context, &messages));
 }
 
-/// How messages come to the consumer.
+/// How the consumer gets messages.
 #[derive(Clone, Copy)]
 enum Way {
     Fetched,
     Pushed,
 }
 
-/// One in, one out, at the same time.
+/// One producer and one consumer concurrently.
 fn at_once(
     context: &mut Context<'_>,
     messages: &Messages,
@@ -117,8 +116,8 @@ fn at_once(
     ])
 }
 
-/// One in, and when that is done one out, as the others were measured; and JetStream in turn with
-/// it, if there is one.
+/// One producer, then one reader, as in the other measurements; with JetStream in turn, if it is
+/// installed.
 fn alone(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, BenchError> {
     let count = messages.count;
     let case = case("one producer, then one reader", count);

@@ -1,5 +1,5 @@
-//! The same messages through NATS JetStream: its server, if there is one, as a process of its own,
-//! and as much of its protocol as that takes.
+//! The same messages through NATS JetStream: its server, if it is installed, in its own process,
+//! and the needed part of its protocol.
 
 use super::super::messages::{FIRST_SEQ, Messages};
 use super::super::stage::seconds;
@@ -12,22 +12,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Names the server's program.
+/// The environment variable with the server's path.
 const VARIABLE: &str = "RIALTO_NATS_SERVER";
-/// Where `scripts/fetch-nats-server.sh` puts it, beside the builds of this program.
+/// The path of `scripts/fetch-nats-server.sh`, next to the builds.
 const FETCHED: &str = "peers/nats-server";
-/// How many acknowledgements its clients let be outstanding by themselves.
+/// The default bound of outstanding acknowledgements of its clients.
 const OUTSTANDING: u64 = 4_096;
-/// How many messages are sent at a time.
+/// The messages of one write.
 const SEND: u64 = 64;
-/// How many messages are asked for at a time.
+/// The messages of one fetch.
 const FETCH: u64 = 500;
 const STREAM: &str = "bench";
 const INBOX: &str = "_INBOX.bench";
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// The server's program: what the environment names, or what was fetched.
+/// The server's path: from the environment, or the fetched one.
 pub(super) fn program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE) {
         return Some(PathBuf::from(named));
@@ -40,12 +40,12 @@ pub(super) fn program() -> Option<PathBuf> {
 pub(super) struct JetStream {
     server: Child,
     address: SocketAddr,
-    // Behind the server, so that it goes when the server has ended.
+    // After the server, so that it is removed when the server has ended.
     _directory: FreshDirectory,
 }
 
 impl JetStream {
-    /// Starts the server with its usual settings, and makes a stream.
+    /// Starts the server with default settings, and creates a stream.
     pub(super) fn start(
         case: &str,
         program: &Path,
@@ -73,7 +73,7 @@ impl JetStream {
         Ok(started)
     }
 
-    /// Where the server listens: it writes that into a file when it does.
+    /// The server's address, from the file that it writes.
     fn told_address(&mut self, case: &str) -> Result<SocketAddr, BenchError> {
         let name = format!("nats-server_{}.ports", self.server.id());
         let path = self._directory.path().join(name);
@@ -97,7 +97,7 @@ impl JetStream {
         Client::connect(self.address).map_err(broken(case, "connect to the NATS server"))
     }
 
-    /// Publishes all messages and waits until each is acknowledged. Returns the seconds.
+    /// Publishes all messages and waits for each acknowledgement. Returns the seconds.
     pub(super) fn produce(&self, case: &str, messages: &Messages) -> Result<f64, BenchError> {
         let failed = || broken(case, "publish on JetStream");
         let mut client = self.connect(case)?;
@@ -159,13 +159,13 @@ impl JetStream {
 
 impl Drop for JetStream {
     fn drop(&mut self) {
-        // One that has ended already is left.
+        // The process may have ended already.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// A connection that hears what is sent to its inbox, and the message that it heard last.
+/// A connection that is subscribed to its inbox, with the last received message.
 struct Client {
     stream: TcpStream,
     input: BufReader<TcpStream>,
@@ -195,7 +195,7 @@ impl Client {
         self.stream.write_all(message.as_bytes())
     }
 
-    /// Asks the server for something that it must do.
+    /// Sends a request to the server that must succeed.
     fn ask(&mut self, case: &str, subject: &str, body: &str) -> Result<(), BenchError> {
         let failed = || broken(case, "ask the NATS server");
         self.publish(subject, body).map_err(failed())?;
@@ -207,7 +207,7 @@ impl Client {
         Ok(())
     }
 
-    /// Takes the next message for the inbox.
+    /// Receives the next message for the inbox.
     fn take(&mut self) -> io::Result<()> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         loop {
@@ -220,7 +220,7 @@ impl Client {
                 Some("MSG") => break,
                 Some("PING") => self.stream.write_all(b"PONG\r\n")?,
                 Some("INFO" | "PONG" | "+OK") => {}
-                // An error, or a message with headers: what the server says when it has nothing.
+                // An error, or a message with headers: an empty fetch.
                 _ => return Err(wrong(self.line.trim_end())),
             }
         }
@@ -232,7 +232,7 @@ impl Client {
         if let [_, _, _, reply, _] = words[..] {
             self.reply.push_str(reply);
         }
-        // The line's end comes along, and goes.
+        // The line's end is received too, and removed.
         self.payload.resize(bytes + 2, 0);
         self.input.read_exact(&mut self.payload)?;
         self.payload.truncate(bytes);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A venue that trades nothing and serves the queue of a stage.
+/// A venue without trading that serves the queue of a stage.
 pub(super) struct Served {
     gateway: Gateway,
     live: Arc<Live>,
@@ -24,8 +24,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// A fresh queue with a topic at `buffered`. Limits of rate are out of the way; every other
-    /// check is on.
+    /// A new queue with a topic at `buffered`. Rate limits are disabled; every other check is on.
     pub(super) fn start(context: &mut Context<'_>, case: &str) -> Result<Served, BenchError> {
         let stage = Stage::at(context, case, Level::Buffered)?;
         let directory = stage.directory().expect("a buffered topic lies in a directory");
@@ -51,7 +50,7 @@ impl Served {
         self.gateway.local_addr()
     }
 
-    /// What every request carries to say who sends it.
+    /// The authorisation header of every request.
     pub(super) fn authorization(&self) -> String {
         format!("authorization: Bearer {}", self.admin.reveal())
     }

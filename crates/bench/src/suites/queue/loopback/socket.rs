@@ -1,4 +1,4 @@
-//! A client of the WebSocket on which messages of a group are pushed.
+//! A client of the WebSocket that pushes messages of a group.
 
 use super::super::messages::Messages;
 use super::super::stage::seconds;
@@ -11,9 +11,9 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How many messages it has in hand at most.
+/// The most outstanding messages.
 pub(super) const PREFETCH: u64 = 4 * BATCH;
-/// A server that says nothing for so long hangs.
+/// The timeout of a frame.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const SETTLED: &[u8] = br#"{"type":"settled","op":"ack","lost":[]}"#;
 
@@ -25,7 +25,7 @@ const BINARY: u8 = 2;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// A WebSocket, and the payload of the frame that came on it last.
+/// A WebSocket with the payload of its last frame.
 struct Socket {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -59,7 +59,7 @@ impl Socket {
         }
     }
 
-    /// Has at least so many bytes behind `begin`.
+    /// Reads until there are this many bytes after `begin`.
     fn have(&mut self, bytes: usize) -> io::Result<()> {
         if self.begin + bytes > self.buffer.len() {
             self.buffer.copy_within(self.begin..self.end, 0);
@@ -84,7 +84,7 @@ impl Socket {
         }
     }
 
-    /// The next frame of text or binary, and where its payload lies.
+    /// The next text or binary frame, and the position of its payload.
     fn next(&mut self) -> io::Result<(u8, std::ops::Range<usize>)> {
         loop {
             if self.begin == self.end {
@@ -134,8 +134,8 @@ impl Socket {
     }
 }
 
-/// Has all messages pushed as the only member of a group, compares every byte, and acknowledges
-/// them frame by frame. Returns the seconds until the last acknowledgement was confirmed.
+/// Consumes all pushed messages as the only member of a group, compares every byte, and
+/// acknowledges them frame by frame. Returns the seconds until the last confirmation.
 pub(super) fn consume(
     case: &str,
     served: &Served,

@@ -1,4 +1,4 @@
-//! What a client says on its connection.
+//! The client's frames.
 
 use crate::ApiError;
 use crate::convert::lease_numbers;
@@ -9,18 +9,18 @@ use rialto_broker::{LeaseTokens, LeasedMessage, NackOptions, check_settlement};
 use rialto_queue::{MessageId, QueueError, Settler};
 use std::time::Duration;
 
-/// What a client said.
-pub(super) struct Said {
+/// A settlement: acknowledgement, negative acknowledgement or extension of leases.
+pub(super) struct Settlement {
     pub(super) op: SettleOp,
     leases: Vec<LeasedMessage>,
     options: NackOptions,
 }
 
-impl Said {
+impl Settlement {
     /// Reads a text frame.
-    pub(super) fn in_text(text: &str, leases: LeaseTokens) -> Result<Said, ApiError> {
+    pub(super) fn in_text(text: &str, leases: LeaseTokens) -> Result<Settlement, ApiError> {
         let text: SettleMessage<'_> = json::read(text.as_bytes())?;
-        let said = Said {
+        let settlement = Settlement {
             op: text.op,
             leases: lease_numbers(&text.messages.0, leases)?,
             options: NackOptions {
@@ -30,23 +30,23 @@ impl Said {
                 detail: text.detail.as_deref().unwrap_or_default().to_owned(),
             },
         };
-        if said.op != SettleOp::Nack && said.options != NackOptions::default() {
+        if settlement.op != SettleOp::Nack && settlement.options != NackOptions::default() {
             let message = "Only a nack has delay_ms, refuse, unseen and detail.";
             return Err(ApiError::invalid("op", message));
         }
-        check_settlement(said.leases.len(), &said.options)?;
-        Ok(said)
+        check_settlement(settlement.leases.len(), &settlement.options)?;
+        Ok(settlement)
     }
 
-    /// Reads a binary frame: packed leases of messages that were worked on.
-    pub(super) fn in_bytes(bytes: &[u8], leases: LeaseTokens) -> Result<Said, ApiError> {
+    /// Reads a binary frame: packed leases to acknowledge.
+    pub(super) fn in_bytes(bytes: &[u8], leases: LeaseTokens) -> Result<Settlement, ApiError> {
         let leases = packed_leases(bytes, leases)?;
-        let said = Said { op: SettleOp::Ack, leases, options: NackOptions::default() };
-        check_settlement(said.leases.len(), &said.options)?;
-        Ok(said)
+        let settlement = Settlement { op: SettleOp::Ack, leases, options: NackOptions::default() };
+        check_settlement(settlement.leases.len(), &settlement.options)?;
+        Ok(settlement)
     }
 
-    /// Has it be so, and says which were no longer the client's.
+    /// Settles the messages, and returns those whose leases were lost.
     pub(super) fn settle(&self, settler: &Settler) -> Result<Vec<MessageId>, QueueError> {
         let each = |(id, lease): (MessageId, u64)| match self.op {
             SettleOp::Ack => settler.ack_lease(id, lease),

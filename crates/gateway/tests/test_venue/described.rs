@@ -1,4 +1,4 @@
-//! Checks every answer and message that a test receives against the description of the interface.
+//! Checks every answer and message of a test against the description of the API.
 
 use jsonschema::Validator;
 use rialto_api::{Route, asyncapi, openapi};
@@ -10,7 +10,7 @@ static OPENAPI: LazyLock<Value> = LazyLock::new(openapi);
 static ASYNCAPI: LazyLock<Value> = LazyLock::new(asyncapi);
 static VALIDATORS: LazyLock<Mutex<HashMap<String, Validator>>> = LazyLock::new(Mutex::default);
 
-/// The endpoint that a request is for, if there is one.
+/// The endpoint of a request, if there is one.
 fn route(method: &str, path: &str) -> Option<Route> {
     let path = path.split('?').next()?;
     let fits = |route: &&Route| {
@@ -27,7 +27,7 @@ fn route(method: &str, path: &str) -> Option<Route> {
     all.iter().min_by_key(|route| route.path().matches('{').count()).map(|route| **route)
 }
 
-/// An answer is what is described for its endpoint and status.
+/// Checks an answer against the schema of its endpoint and status.
 #[track_caller]
 pub fn check_answer(method: &str, path: &str, status: u16, body: &Value) {
     let Some(route) = route(method, path) else { return };
@@ -40,7 +40,7 @@ pub fn check_answer(method: &str, path: &str, status: u16, body: &Value) {
     check(&format!("{route:?} {status}"), schema, &OPENAPI, body);
 }
 
-/// A message of the venue's stream is what is described.
+/// Checks a message of the venue's stream against its schema.
 #[track_caller]
 pub fn check_message(message: &Value) {
     let schema = &ASYNCAPI["channels"]["venue"]["messages"]["message"]["payload"];

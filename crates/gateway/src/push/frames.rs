@@ -1,4 +1,4 @@
-//! What a client is told on its connection.
+//! The gateway's frames.
 
 use crate::convert::delivered_info;
 use crate::{ApiError, json};
@@ -13,7 +13,7 @@ fn text(message: &GroupStreamMessage<'_>, capacity: usize) -> Message {
     Message::Text(text.expect("what is written as JSON is text"))
 }
 
-/// Messages that are delivered.
+/// Delivered messages.
 pub(super) fn messages(fetched: &Fetched, format: MessageFormat, leases: LeaseTokens) -> Message {
     if format == MessageFormat::Packed {
         let pieces = pack_fetched(fetched, leases.epoch());
@@ -23,22 +23,22 @@ pub(super) fn messages(fetched: &Fetched, format: MessageFormat, leases: LeaseTo
         return Message::Binary(frame.into());
     }
     let messages = fetched.messages.iter().map(|message| delivered_info(message, leases));
-    let told = GroupStreamMessage::Messages {
+    let message = GroupStreamMessage::Messages {
         messages: messages.collect(),
         missed: fetched.missed.into(),
     };
-    text(&told, 256 + 512 * fetched.messages.len())
+    text(&message, 256 + 512 * fetched.messages.len())
 }
 
-/// What the client said took effect, as safely as the topic keeps messages; but these messages were
-/// no longer its own.
+/// A settlement took effect, at the topic's durability level; the leases of these messages were
+/// lost.
 pub(super) fn settled(op: SettleOp, lost: &[MessageId]) -> Message {
     let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
     let capacity = 64 + 16 * lost.len();
     text(&GroupStreamMessage::Settled { op, lost }, capacity)
 }
 
-/// What the client said had no effect.
+/// A frame of the client was refused.
 pub(super) fn refused(error: &ApiError) -> Message {
     text(&GroupStreamMessage::Error { error: error.detail() }, 256)
 }

@@ -1,6 +1,6 @@
-//! A whole venue behind a real socket: engine in a temporary directory, live feed, keys, gateway;
-//! and a small HTTP client.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+//! A complete venue behind a real socket: engine in a temporary directory, live feed, keys,
+//! gateway; and a small HTTP client.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 pub mod described;
@@ -22,30 +22,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// An API key in a client's hands.
+/// An API key with its secret.
 #[derive(Clone)]
 pub struct Key {
     pub id: String,
     pub secret: Secret,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
     pub head: String,
     pub body: Value,
-    /// The body as it came.
+    /// The body.
     pub bytes: Vec<u8>,
 }
 
 impl Reply {
-    /// The error's code, or nothing.
+    /// The error's code, or an empty text.
     pub fn code(&self) -> &str {
         self.body["error"]["code"].as_str().unwrap_or_default()
     }
 
-    /// The error's field, or nothing.
+    /// The error's field, or an empty text.
     pub fn field(&self) -> &str {
         self.body["error"]["field"].as_str().unwrap_or_default()
     }
@@ -56,7 +56,7 @@ impl Reply {
         self.body
     }
 
-    /// An error in the one form that errors have, with this status and code.
+    /// Asserts an error with this status and code.
     #[track_caller]
     pub fn refuses(self, status: u16, code: &str) -> Reply {
         assert_eq!((self.status, self.code()), (status, code), "{}", self.body);
@@ -67,7 +67,7 @@ impl Reply {
     }
 }
 
-/// One connection, kept alive.
+/// A connection that is kept alive.
 pub struct Client {
     stream: TcpStream,
     left: Vec<u8>,
@@ -81,7 +81,7 @@ impl Client {
         Client { stream, left: Vec::new() }
     }
 
-    /// Connects from an address of 127.0.0.0/8, all of which are this machine's.
+    /// Connects from an address of 127.0.0.0/8, all of which are local.
     pub fn connect_from(source: [u8; 4], address: SocketAddr) -> Client {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let stream = runtime.block_on(async {
@@ -95,7 +95,7 @@ impl Client {
         Client { stream, left: Vec::new() }
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.stream.write_all(bytes)
     }
@@ -114,7 +114,7 @@ impl Client {
         text.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
         let mut bytes = text.into_bytes();
         bytes.extend_from_slice(body);
-        // A refusal may come before all was sent; then the answer is what counts.
+        // An error may arrive before all is sent; then the answer counts.
         let _ = self.stream.write_all(&bytes);
         let reply = self.read().unwrap();
         if reply.head.contains("content-type: application/json") {
@@ -177,7 +177,7 @@ pub fn signed_at(
     headers
 }
 
-/// The headers of a signed request that asks for this durability.
+/// The headers of a signed request with this durability.
 pub fn signed_durably(
     key: &Key,
     durability: &str,
@@ -192,7 +192,7 @@ pub fn signed_durably(
     headers
 }
 
-/// The headers of a request that is signed by scheme 1.
+/// The headers of a request with a signature of scheme 1.
 pub fn signed_1(key: &Key, method: &str, path: &str, body: &[u8]) -> Vec<(&'static str, String)> {
     let nonce = NONCE.fetch_add(1, Ordering::Relaxed).to_string();
     let (timestamp_us, durability) = (now_us(), "");
@@ -215,7 +215,7 @@ pub fn head_of(method: &str, path: &str, headers: &[(&str, String)], more: &str)
     format!("{head}{more}\r\n\r\n")
 }
 
-/// Waits until the clock has come to what a venue that has just started takes, as its refusal says.
+/// Waits until a restarted venue accepts signatures, as its error says.
 pub fn wait_for_signatures(refusal: &Value) {
     let message = refusal["error"]["message"].as_str().unwrap();
     let numbers = message.split(|byte: char| !byte.is_ascii_digit());
@@ -231,8 +231,8 @@ pub fn header<'a>(headers: &'a mut [(&'static str, String)], name: &str) -> &'a 
     &mut found.unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// The venue.
-pub struct House {
+/// A venue for tests.
+pub struct TestVenue {
     pub gateway: Option<Gateway>,
     pub payments: Option<Payments>,
     pub live: Arc<Live>,
@@ -254,22 +254,26 @@ pub fn config() -> GatewayConfig {
     }
 }
 
-impl House {
+impl TestVenue {
     /// An empty venue.
-    pub fn empty(config: GatewayConfig) -> House {
-        House::with_engine(config, EngineConfig::default())
+    pub fn empty(config: GatewayConfig) -> TestVenue {
+        TestVenue::with_engine(config, EngineConfig::default())
     }
 
-    pub fn with_engine(config: GatewayConfig, engine: EngineConfig) -> House {
-        House::open(config, engine, LiveConfig::default(), Sources::system().clock)
+    pub fn with_engine(config: GatewayConfig, engine: EngineConfig) -> TestVenue {
+        TestVenue::open(config, engine, LiveConfig::default(), Sources::system().clock)
     }
 
-    pub fn with_clock(config: GatewayConfig, engine: EngineConfig, clock: Arc<dyn Clock>) -> House {
-        House::open(config, engine, LiveConfig::default(), clock)
+    pub fn with_clock(
+        config: GatewayConfig,
+        engine: EngineConfig,
+        clock: Arc<dyn Clock>,
+    ) -> TestVenue {
+        TestVenue::open(config, engine, LiveConfig::default(), clock)
     }
 
-    pub fn with_live(config: GatewayConfig, live: LiveConfig) -> House {
-        House::open(config, EngineConfig::default(), live, Sources::system().clock)
+    pub fn with_live(config: GatewayConfig, live: LiveConfig) -> TestVenue {
+        TestVenue::open(config, EngineConfig::default(), live, Sources::system().clock)
     }
 
     fn open(
@@ -277,12 +281,12 @@ impl House {
         engine: EngineConfig,
         live: LiveConfig,
         clock: Arc<dyn Clock>,
-    ) -> House {
+    ) -> TestVenue {
         let dir = tempfile::tempdir().unwrap();
         let engine = EngineConfig {
             data_dir: dir.path().join("data"),
             segment_bytes: 4 << 20,
-            // A busy machine may keep a disk, or the thread that waits for it, for a second.
+            // A busy machine may delay the disk, or the thread that waits for it, for a second.
             io_stalled_after: Duration::from_secs(30),
             ..engine
         };
@@ -305,7 +309,7 @@ impl House {
             ..GatewayParts::default()
         };
         let gateway = Gateway::start_with(config, venue, Arc::clone(&keys), parts).unwrap();
-        House {
+        TestVenue {
             address: gateway.local_addr(),
             payments: Some(payments),
             gateway: Some(gateway),
@@ -317,15 +321,15 @@ impl House {
         }
     }
 
-    /// A venue with one market, BTC-USD, and two funded members with one account and key each.
-    pub fn furnished(config: GatewayConfig) -> (House, Key, Key) {
-        let house = House::empty(config);
-        house.furnish();
-        let (alice, bob) = (house.member("alice"), house.member("bob"));
-        (house, alice, bob)
+    /// A venue with the market BTC-USD, and two funded members with one account and key each.
+    pub fn with_market(config: GatewayConfig) -> (TestVenue, Key, Key) {
+        let venue = TestVenue::empty(config);
+        venue.create_market();
+        let (alice, bob) = (venue.member("alice"), venue.member("bob"));
+        (venue, alice, bob)
     }
 
-    pub fn furnish(&self) {
+    pub fn create_market(&self) {
         for (code, scale) in [("BTC", 8), ("USD", 6)] {
             let body = json!({"code": code, "scale": scale});
             self.operate("POST", "/v1/admin/currencies", body).expect(201);
@@ -338,7 +342,7 @@ impl House {
         self.operate("POST", "/v1/admin/instruments", body).expect(201);
     }
 
-    /// A member with one account, funded, and a key that may do all but administer.
+    /// A member with one funded account, and a key with all scopes but admin.
     pub fn member(&self, name: &str) -> Key {
         let member = self.operate("POST", "/v1/admin/members", json!({"name": name})).expect(201);
         let member = member["member"].as_u64().unwrap();
@@ -379,8 +383,8 @@ impl House {
         self.client().send(method, path, &headers, &body)
     }
 
-    /// A signed request. A venue that has just started again with its keys takes no signatures for a
-    /// second; then it is signed anew.
+    /// A signed request. A restarted venue refuses signatures for a second; then it is signed
+    /// again.
     pub fn ask(&self, key: &Key, method: &str, path: &str, body: Value) -> Reply {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         self.ask_bytes(key, method, path, &body)
@@ -401,14 +405,14 @@ impl House {
         self.client().send("GET", path, &[], b"")
     }
 
-    /// Signed GET that knows of everything up to `seq`.
+    /// A signed GET of the state after `seq`.
     pub fn see(&self, key: &Key, path: &str, seq: &Value) -> Value {
         let mark = if path.contains('?') { '&' } else { '?' };
         let path = format!("{path}{mark}min_seq={}", seq.as_str().unwrap());
         self.ask(key, "GET", &path, Value::Null).expect(200)
     }
 
-    /// What the page of metrics says without a key.
+    /// A metric on the page without a key.
     pub fn metric(&self, name: &str) -> f64 {
         let page = self.get("/metrics").expect(200);
         let line = page
@@ -424,7 +428,7 @@ impl House {
     }
 }
 
-/// The key in an answer that tells its secret.
+/// The key in an answer with its secret.
 pub fn key_of(body: &Value) -> Key {
     Key {
         id: body["id"].as_str().unwrap().to_owned(),
@@ -445,7 +449,7 @@ pub fn with(mut base: Value, fields: Value) -> Value {
     base
 }
 
-impl Drop for House {
+impl Drop for TestVenue {
     fn drop(&mut self) {
         if let Some(gateway) = self.gateway.take() {
             gateway.shutdown(Duration::from_secs(5));

@@ -1,30 +1,30 @@
-//! Symbols, codes and scales: what people read beside integers.
+//! Symbols, codes and scales of instruments and currencies.
 
 use crate::Listing;
 use rialto_feed::Feed;
 use rialto_model::{Currency, CurrencyCode, CurrencyId, InstrumentId, Symbol};
 use std::collections::HashMap;
 
-/// All instruments and currencies by number and by name. Neither is ever removed, nor do symbols, codes and
-/// scales change.
+/// All instruments and currencies by number and by name. Entries are never removed, and their
+/// symbols, codes and scales never change.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct NameTable {
     listings: Vec<Listing>,
     currencies: Vec<Currency>,
     symbols: HashMap<Symbol, InstrumentId>,
     codes: HashMap<CurrencyCode, CurrencyId>,
 }
 
-impl Names {
-    /// What the feed knows.
+impl NameTable {
+    /// The names in a feed.
     #[must_use]
-    pub fn of(feed: &Feed) -> Names {
-        let mut names = Names::default();
+    pub fn of(feed: &Feed) -> NameTable {
+        let mut names = NameTable::default();
         names.update(feed);
         names
     }
 
-    /// Takes over what was listed since.
+    /// Adds new instruments and currencies.
     pub fn update(&mut self, feed: &Feed) {
         for currency in feed.currencies().get(self.currencies.len()..).unwrap_or_default() {
             self.codes.insert(currency.code, currency.id);
@@ -38,7 +38,7 @@ impl Names {
         }
     }
 
-    /// Whether the feed knows of more.
+    /// Whether the feed has more.
     #[must_use]
     pub fn are_behind(&self, feed: &Feed) -> bool {
         self.currencies.len() < feed.currencies().len()
