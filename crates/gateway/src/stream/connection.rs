@@ -405,7 +405,11 @@ impl Connection {
         &mut self,
         (subscription, replayed): (Subscription, Replayed),
     ) -> Result<(), Closing> {
-        let subscribed = replayed.map_err(|_| Closing::Failed)?;
+        let subscribed = replayed.map_err(|error| {
+            let key = self.caller.as_ref().map_or("", Caller::id);
+            tracing::error!(key, "the past of a stream cannot be read: {error}");
+            Closing::Failed
+        })?;
         // It may have been unsubscribed meanwhile.
         if let Some(place) = self.subscriptions.get_mut(&subscription) {
             *place = subscribed;
@@ -460,16 +464,26 @@ impl Connection {
     /// Has the engine cancel the orders that asked for it.
     async fn cancel_orders(&mut self) {
         for account in std::mem::take(&mut self.cancels) {
-            self.gate.streams.counts.disconnects.fetch_add(1, Ordering::Relaxed);
             let command = Disconnect { account, level: None };
             let cx = context(&self.arrival, self.caller.as_ref());
-            while let Err(error) = self.gate.desk.send(command, &cx).await {
-                // Whatever else it is, trying again would not help.
-                if error.kind() != ErrorKind::Busy || !error.is_retryable() {
-                    break;
+            let counts = &self.gate.streams.counts;
+            let count = loop {
+                match self.gate.desk.send(command, &cx).await {
+                    Ok(_) => break &counts.disconnects,
+                    Err(error) if error.kind() == ErrorKind::Busy && error.is_retryable() => {
+                        tokio::time::sleep(BUSY_PAUSE).await;
+                    }
+                    // Whatever else it is, trying again would not help.
+                    Err(error) => {
+                        tracing::error!(
+                            %account,
+                            "orders are not cancelled at the end of their stream: {error}"
+                        );
+                        break &counts.disconnects_failed;
+                    }
                 }
-                tokio::time::sleep(BUSY_PAUSE).await;
-            }
+            };
+            count.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct StreamCounts {
     pub(crate) too_slow: AtomicU64,
     pub(crate) resumed: AtomicU64,
     pub(crate) disconnects: AtomicU64,
+    pub(crate) disconnects_failed: AtomicU64,
 }
 
 /// A stream that is open, and is waited for at the stop, as long as this lives.
