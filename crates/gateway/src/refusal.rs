@@ -16,7 +16,8 @@ pub(crate) struct Asked {
 }
 
 /// The same error with value and limit in its message, where it is about one. The limits are those
-/// that are in force now, which may be others than when the command was decided.
+/// that are in force now, which may be others than when the command was decided. What cannot be
+/// asked leaves the message as it is.
 pub(crate) async fn with_limits(
     gate: &Gate,
     cx: &Context<'_>,

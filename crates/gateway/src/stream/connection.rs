@@ -156,7 +156,7 @@ impl Connection {
             Next::Whole(subscription) => {
                 let cx = context(&self.arrival, self.caller.as_ref());
                 let whole = self.reading.whole(&self.gate, &cx, subscription).await;
-                let Ok((text, seq)) = whole else { return Err(Closing::Failed) };
+                let (text, seq) = whole.map_err(|error| self.failed(&error.message))?;
                 self.outbox.was_read(subscription, seq);
                 text
             }
@@ -403,7 +403,7 @@ impl Connection {
 
     fn replayed(
         &mut self,
-        (subscription, replayed): (Subscription, Replayed),
+        (subscription, replayed): (Subscription, Result<Option<Subscribed>, String>),
     ) -> Result<(), Closing> {
         let subscribed = replayed.map_err(|error| {
             let key = self.caller.as_ref().map_or("", Caller::id);
@@ -424,9 +424,16 @@ impl Connection {
         }
         self.check_key()?;
         // Everything through this sequence stands in the outbox already, before the heartbeat.
-        let Ok(told) = self.told().await else { return Err(Closing::Failed) };
+        let told = self.told().await.map_err(|error| self.failed(&error.message))?;
         self.outbox.heartbeat(message::heartbeat(told));
         self.send(Message::Ping(bytes::Bytes::new())).await
+    }
+
+    /// Logs why the connection ends.
+    fn failed(&self, reason: &str) -> Closing {
+        let key = self.caller.as_ref().map_or("", Caller::id);
+        tracing::warn!(key, "a stream ends, because the venue cannot be read: {reason}");
+        Closing::Failed
     }
 
     /// Ends the connection of a caller who may no longer go on.
@@ -498,10 +505,15 @@ async fn beat(interval: &mut Interval) {
 }
 
 /// Waits for the end of a replay, for ever if there is none.
-async fn finished(replaying: &mut Option<Replaying>) -> (Subscription, Replayed) {
+async fn finished(
+    replaying: &mut Option<Replaying>,
+) -> (Subscription, Result<Option<Subscribed>, String>) {
     match replaying {
         Some((subscription, task)) => {
-            let outcome = task.await.unwrap_or(Ok(None));
+            let outcome = match task.await {
+                Ok(outcome) => outcome.map_err(|error| error.to_string()),
+                Err(broken) => Err(broken.to_string()),
+            };
             let subscription = *subscription;
             *replaying = None;
             (subscription, outcome)

@@ -268,6 +268,7 @@ pub(crate) fn remove_topic_dir(
         // A directory that is not empty, or stays, does no harm.
         let _ = disk.remove_dir(&dir);
     }
+    // The same goes for that of the topic: the next opening finds it and tries again.
     let _ = disk.remove_dir(dir);
     removed
 }
