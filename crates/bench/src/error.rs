@@ -97,7 +97,7 @@ where
 }
 
 /// An error unless what was verified is what it must be.
-pub fn verify<T: PartialEq + std::fmt::Debug>(
+pub(crate) fn verify<T: PartialEq + std::fmt::Debug>(
     case: &str,
     what: &str,
     got: T,

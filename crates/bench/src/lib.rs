@@ -24,21 +24,21 @@
 //! # Ok::<(), rialto_bench::BenchError>(())
 //! ```
 //!
-//! To add a suite, describe it as a [`suite::Suite`] and list it in [`suite::all`]. The order flows are
-//! those of [`rialto_workload`], [`measure`] the instruments, [`report`] the rows and plots, [`references`] the
-//! figures of others.
+//! To add a suite, describe it as a `suite::Suite` and list it in `suite::all`. The order flows are
+//! those of [`rialto_workload`], `measure` the instruments, `report` the rows and plots, `references`
+//! the figures of others.
 
 pub mod attack;
 mod calls;
 mod drive;
 mod error;
-pub mod measure;
-pub mod references;
-pub mod report;
+mod measure;
+mod references;
+mod report;
 mod run;
-pub mod suite;
+mod suite;
 mod suites;
 
-pub use error::{BenchError, verify};
+pub use error::BenchError;
 pub use run::{Options, Summary, list, run, run_with};
 pub use suite::Size;

@@ -14,13 +14,13 @@ const NS_PER_S: u128 = 1_000_000_000;
 
 /// Has the sleeps of the calling thread end as soon as the system's timer can end them; by itself it
 /// adds 50 us. A thread keeps this for good, so give it to threads that are made for a measurement.
-pub fn exact_sleeps() -> std::io::Result<()> {
+pub(crate) fn exact_sleeps() -> std::io::Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).map_err(Into::into)
 }
 
 /// Arrivals at a fixed rate, without drift.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub(crate) struct Pace {
     clock: Clock,
     start_ns: u64,
     per_second: u64,
@@ -34,15 +34,13 @@ impl Pace {
     ///
     /// # Panics
     /// If the rate is zero.
-    #[must_use]
-    pub fn new(clock: Clock, per_second: u64, count: u64) -> Pace {
+    pub(crate) fn new(clock: Clock, per_second: u64, count: u64) -> Pace {
         assert!(per_second > 0, "arrivals need a rate");
         Pace { clock, start_ns: clock.now_ns(), per_second, count, next: 0, late_ns_max: 0 }
     }
 
     /// When an arrival is scheduled, on the clock that the pace was made with.
-    #[must_use]
-    pub fn scheduled_ns(&self, arrival: u64) -> u64 {
+    pub(crate) fn scheduled_ns(&self, arrival: u64) -> u64 {
         let after = u128::from(arrival) * NS_PER_S / u128::from(self.per_second);
         self.start_ns + after as u64
     }
@@ -53,7 +51,7 @@ impl Pace {
     ///
     /// It sleeps for a part of every wait, however short. A thread that never sleeps, or that gives
     /// its processor away instead, waits for whole time slices where there is other work.
-    pub fn due(&mut self) -> Option<Range<u64>> {
+    pub(crate) fn due(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
         }
@@ -75,7 +73,7 @@ impl Pace {
 
     /// All that are due by now and were not returned before, without waiting; `None` when there
     /// are none. For callers that have other things to do in between.
-    pub fn due_now(&mut self) -> Option<Range<u64>> {
+    pub(crate) fn due_now(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
         }
@@ -99,8 +97,7 @@ impl Pace {
 
     /// The furthest that the caller fell behind the schedule. Latencies contain it; a large one
     /// says that the sender, not the system, may have been the limit.
-    #[must_use]
-    pub fn late_ns_max(&self) -> u64 {
+    pub(crate) fn late_ns_max(&self) -> u64 {
         self.late_ns_max
     }
 }

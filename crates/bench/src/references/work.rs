@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// The work that a figure was measured at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Work {
+pub(crate) enum Work {
     /// A book alone on the OBW1 stream of seed 1 at this depth, a million operations.
     Obw {
         /// Orders that rest.
@@ -46,7 +46,7 @@ pub enum Work {
 /// A call of a command bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BusWork {
+pub(crate) enum BusWork {
     /// One command, to a handler whose type is known where it is sent.
     SendStatic,
     /// One command, to a handler that is looked up.
@@ -84,7 +84,7 @@ pub enum BusWork {
 /// A message made into bytes, or read from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CodecWork {
+pub(crate) enum CodecWork {
     /// Into bytes of its own, binary.
     BinaryEncode,
     /// Into a buffer that is there, binary.
@@ -106,7 +106,7 @@ pub enum CodecWork {
 /// Making ids of 64 bits that many processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum IdWork {
+pub(crate) enum IdWork {
     /// One id at a time, on one thread, of a layout with 2,048 ids a millisecond.
     Next,
     /// One id at a time, on one thread, of a layout with so many ids that they are not the limit.
@@ -118,7 +118,7 @@ pub enum IdWork {
 /// Starting, ending and stopping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LifecycleWork {
+pub(crate) enum LifecycleWork {
     /// Beginning an operation.
     Begin,
     /// Registering a component.
@@ -134,7 +134,7 @@ pub enum LifecycleWork {
 /// Flows of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FlowWork {
+pub(crate) enum FlowWork {
     /// A flow of three steps, from its start to its end, in memory.
     ThreeSteps,
     /// Beginning and ending the record of a flow.
@@ -150,7 +150,7 @@ pub enum FlowWork {
 /// Messages through a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueueWork {
+pub(crate) enum QueueWork {
     /// 1 KiB in memory, in.
     MemoryIn,
     /// 1 KiB in memory, out.

@@ -2,7 +2,7 @@
 
 /// How a quantity is laid along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// From zero, evenly.
     Linear,
     /// By powers of ten; values must be positive.
@@ -13,33 +13,32 @@ pub enum Scale {
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What is laid along it, with its unit.
-    pub label: String,
+    pub(crate) label: String,
     /// How.
-    pub scale: Scale,
+    pub(crate) scale: Scale,
 }
 
 impl Axis {
     /// An axis.
-    #[must_use]
-    pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
+    pub(crate) fn new(label: impl Into<String>, scale: Scale) -> Axis {
         Axis { label: label.into(), scale }
     }
 }
 
 /// A named line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// What the legend calls it.
-    pub name: String,
+    pub(crate) name: String,
     /// Its points, in order of x.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// A plot of the report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Figure {
+pub(crate) enum Figure {
     /// Lines over two axes: percentile curves, throughput against group size.
     Lines {
         /// What it shows.
@@ -64,19 +63,18 @@ pub enum Figure {
 
 /// A bar.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// What it stands for.
-    pub name: String,
+    pub(crate) name: String,
     /// Its length.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Whether it is our own figure.
-    pub ours: bool,
+    pub(crate) ours: bool,
 }
 
 impl Figure {
     /// Percentile curves of latency, each from [`crate::measure::Latencies::curve`].
-    #[must_use]
-    pub fn percentiles(title: impl Into<String>, series: Vec<Series>) -> Figure {
+    pub(crate) fn percentiles(title: impl Into<String>, series: Vec<Series>) -> Figure {
         Figure::Lines {
             title: title.into(),
             x: Axis::new("percentile", Scale::Nines),

@@ -7,8 +7,7 @@ use super::table::{Notes, target_words, times_words, value_words};
 use crate::suite::{Outcome, Suite};
 
 /// The page of a suite that was run on a day, such as `2026-01-31`.
-#[must_use]
-pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> String {
+pub(crate) fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> String {
     let Suite { name, about, .. } = suite;
     let facts = machine.named();
     let facts = facts.iter().map(|(name, value)| (*name, value.as_str())).chain([("day", day)]);
@@ -24,8 +23,7 @@ pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> S
 }
 
 /// The day of a time in seconds since 1970, as `2026-01-31`.
-#[must_use]
-pub fn day(seconds: u64) -> String {
+pub(crate) fn day(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
     let time = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX);
     jiff::tz::Offset::UTC.to_datetime(time).date().to_string()
