@@ -190,7 +190,7 @@ fn an_amount_also_pays_what_is_owed_of_earlier_fees() {
         buy.kind = OrderKind::Market;
         buy.time_in_force = TimeInForce::Ioc;
         buy.size = OrderSize::Quote(Amount(amount));
-        told(lockstep.must(&Command::Place(buy)))
+        order_fields(lockstep.must(&Command::Place(buy)))
     };
     // The first costs 1 and leaves a tenth to be charged; with it the second costs 11 and a tenth.
     assert_eq!(buy_for(12), (OrderStatus::Filled, 1, 0));
