@@ -97,7 +97,7 @@ where
 }
 
 /// Returns an error unless the value is as expected.
-pub fn verify<T: PartialEq + std::fmt::Debug>(
+pub(crate) fn verify<T: PartialEq + std::fmt::Debug>(
     case: &str,
     what: &str,
     got: T,

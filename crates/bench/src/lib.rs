@@ -32,13 +32,13 @@ pub mod attack;
 mod calls;
 mod drive;
 mod error;
-pub mod measure;
-pub mod references;
-pub mod report;
+mod measure;
+mod references;
+mod report;
 mod run;
-pub mod suite;
+mod suite;
 mod suites;
 
-pub use error::{BenchError, verify};
+pub use error::BenchError;
 pub use run::{Options, Summary, list, run, run_with};
 pub use suite::Size;

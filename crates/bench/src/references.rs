@@ -4,7 +4,7 @@
 
 mod work;
 
-pub use work::{BusWork, CodecWork, FlowWork, IdWork, LifecycleWork, QueueWork, Work};
+pub(crate) use work::{BusWork, CodecWork, FlowWork, IdWork, LifecycleWork, QueueWork, Work};
 
 use crate::report::{Reference, Unit};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 /// The kind of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Metric {
+pub(crate) enum Metric {
     /// Work per second.
     Throughput,
     /// The average latency.
@@ -35,9 +35,8 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metric of a percentile, by its name in [`crate::measure::Percentiles::named`].
-    #[must_use]
-    pub fn of_percentile(name: &str) -> Option<Metric> {
+    /// The metric of a percentile by the name that [`crate::measure::Percentiles::named`] gives it.
+    pub(crate) fn of_percentile(name: &str) -> Option<Metric> {
         Some(match name {
             "p50" => Metric::P50,
             "p90" => Metric::P90,
@@ -52,27 +51,26 @@ impl Metric {
 /// A figure of another system.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// The system.
-    pub name: String,
+    pub(crate) name: String,
     /// The work.
-    pub work: Work,
+    pub(crate) work: Work,
     /// The metric.
-    pub metric: Metric,
+    pub(crate) metric: Metric,
     /// The value.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Its unit.
-    pub unit: Unit,
+    pub(crate) unit: Unit,
     /// The publication, or who measured it.
-    pub source: String,
+    pub(crate) source: String,
     /// The caveat, if the figure is misleading.
-    pub caveat: Option<String>,
+    pub(crate) caveat: Option<String>,
 }
 
 impl Figure {
-    /// The figure as the reference of a row.
-    #[must_use]
-    pub fn reference(&self) -> Reference {
+    /// The figure as it stands beside a row.
+    pub(crate) fn reference(&self) -> Reference {
         Reference { name: self.name.clone(), value: self.value, caveat: self.caveat.clone() }
     }
 }
@@ -100,12 +98,12 @@ static FIGURES: LazyLock<Vec<Figure>> = LazyLock::new(|| {
 });
 
 /// All figures of a work and metric.
-pub fn of(work: Work, metric: Metric) -> impl Iterator<Item = &'static Figure> {
+pub(crate) fn of(work: Work, metric: Metric) -> impl Iterator<Item = &'static Figure> {
     all().filter(move |figure| figure.work == work && figure.metric == metric)
 }
 
 /// All figures.
-pub fn all() -> impl Iterator<Item = &'static Figure> {
+pub(crate) fn all() -> impl Iterator<Item = &'static Figure> {
     FIGURES.iter()
 }
 

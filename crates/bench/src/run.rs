@@ -34,7 +34,7 @@ pub struct Options {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The suites in order.
-    pub suites: Vec<(String, Score)>,
+    suites: Vec<(String, Score)>,
 }
 
 impl Summary {

@@ -19,18 +19,18 @@ pub enum Size {
 
 /// The outcome of a suite.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The figures.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// The plots.
-    pub figures: Vec<Figure>,
+    pub(crate) figures: Vec<Figure>,
     /// Cases without rows, each with the reason.
-    pub failed: Vec<String>,
+    pub(crate) failed: Vec<String>,
 }
 
 impl Outcome {
     /// Adds the outcome of a case. A failed case is listed, and the next one can run.
-    pub fn take<O: Into<Outcome>>(&mut self, case: Result<O, BenchError>) {
+    pub(crate) fn take<O: Into<Outcome>>(&mut self, case: Result<O, BenchError>) {
         match case {
             Ok(found) => self.extend(found.into()),
             Err(error) => self.failed.push(error.with_sources()),
@@ -38,14 +38,14 @@ impl Outcome {
     }
 
     /// Adds the outcome of another part of the suite.
-    pub fn extend(&mut self, other: Outcome) {
+    pub(crate) fn extend(&mut self, other: Outcome) {
         self.rows.extend(other.rows);
         other.figures.into_iter().for_each(|figure| self.plot(figure));
         self.failed.extend(other.failed);
     }
 
     /// Adds a plot, or its lines and bars to the plot of the same title.
-    pub fn plot(&mut self, figure: Figure) {
+    pub(crate) fn plot(&mut self, figure: Figure) {
         if !self.figures.iter_mut().any(|known| known.take_from(&figure)) {
             self.figures.push(figure);
         }
@@ -66,27 +66,34 @@ impl From<Row> for Outcome {
 
 /// A suite of benchmarks.
 #[derive(Clone, Copy, Debug)]
-pub struct Suite {
+pub(crate) struct Suite {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// A description in one sentence.
-    pub about: &'static str,
+    pub(crate) about: &'static str,
     /// Its parts, in order.
-    pub parts: &'static [SuitePart],
+    pub(crate) parts: &'static [SuitePart],
 }
 
 /// A part of a suite, which can run alone.
 #[derive(Clone, Copy, Debug)]
-pub struct SuitePart {
-    /// Its name, after the suite's name and a dot.
-    pub name: &'static str,
-    /// Measures, verifies, and lists failures.
-    pub measure: fn(&mut Context<'_>, &mut Outcome),
+pub(crate) struct SuitePart {
+    /// What it is asked for by, behind the suite's name and a point.
+    pub(crate) name: &'static str,
+    /// Measures, verifies what it measures, and says what failed.
+    pub(crate) measure: fn(&mut Context<'_>, &mut Outcome),
 }
 
-/// All suites, in order.
-#[must_use]
-pub fn all() -> Vec<Suite> {
+/// A part of a suite.
+pub(crate) const fn part(
+    name: &'static str,
+    measure: fn(&mut Context<'_>, &mut Outcome),
+) -> SuitePart {
+    SuitePart { name, measure }
+}
+
+/// Every suite, in the order in which they run.
+pub(crate) fn all() -> Vec<Suite> {
     use crate::suites::{
         cqrs, durability, flow, http, ident, lifecycle, matching, queue, recovery, serialization,
     };
@@ -105,7 +112,7 @@ pub fn all() -> Vec<Suite> {
 }
 
 /// The context of a running suite.
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     size: Size,
     data_dir: &'a Path,
     progress: &'a mut dyn FnMut(&str),
@@ -114,33 +121,33 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A context with data in `data_dir`, which reports its progress to `progress`.
-    pub fn new(size: Size, data_dir: &'a Path, progress: &'a mut dyn FnMut(&str)) -> Context<'a> {
+    /// A context whose data lies in `data_dir` and which tells `progress` what goes on.
+    pub(crate) fn new(
+        size: Size,
+        data_dir: &'a Path,
+        progress: &'a mut dyn FnMut(&str),
+    ) -> Context<'a> {
         Context { size, data_dir, progress, directories: 0, attacker: None }
     }
 
-    /// Sets the program that attacks; see [`Options::attacker`](crate::Options::attacker).
-    #[must_use]
-    pub fn attacked_by(mut self, attacker: Option<fn() -> Command>) -> Context<'a> {
+    /// Gives the suite a program that attacks; see [`Options::attacker`](crate::Options::attacker).
+    pub(crate) fn attacked_by(mut self, attacker: Option<fn() -> Command>) -> Context<'a> {
         self.attacker = attacker;
         self
     }
 
     /// The program that attacks, if there is one.
-    #[must_use]
-    pub fn attacker(&self) -> Option<fn() -> Command> {
+    pub(crate) fn attacker(&self) -> Option<fn() -> Command> {
         self.attacker
     }
 
-    /// The amount of work.
-    #[must_use]
-    pub fn size(&self) -> Size {
+    /// How much work to do.
+    pub(crate) fn size(&self) -> Size {
         self.size
     }
 
-    /// One value at full size, another at the small size.
-    #[must_use]
-    pub fn sized<T>(&self, full: T, small: T) -> T {
+    /// One value for the full size, another for the small.
+    pub(crate) fn sized<T>(&self, full: T, small: T) -> T {
         match self.size {
             Size::Full => full,
             Size::Small => small,
@@ -148,12 +155,12 @@ impl<'a> Context<'a> {
     }
 
     /// Reports progress.
-    pub fn progress(&mut self, what: &str) {
+    pub(crate) fn progress(&mut self, what: &str) {
         (self.progress)(what);
     }
 
     /// Creates an empty directory for one arm, which is removed when it is dropped.
-    pub fn fresh_directory(&mut self) -> Result<FreshDirectory, BenchError> {
+    pub(crate) fn fresh_directory(&mut self) -> Result<FreshDirectory, BenchError> {
         self.directories += 1;
         let name = format!("bench-{}-{}", std::process::id(), self.directories);
         let path = self.data_dir.join(name);
@@ -169,12 +176,11 @@ impl<'a> Context<'a> {
 
 /// A directory of one arm. Dropping it removes it.
 #[derive(Debug)]
-pub struct FreshDirectory(PathBuf);
+pub(crate) struct FreshDirectory(PathBuf);
 
 impl FreshDirectory {
-    /// The path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -177,6 +177,7 @@ pub(crate) fn assemble(
     let (to_journal, sealed) = rtrb::RingBuffer::new(BATCHES);
     let (to_events, journaled) = rtrb::RingBuffer::new(BATCHES);
     for _ in 0..BATCHES {
+        // The ring was made for as many.
         let _ = to_sequencer.push(Box::new(Batch::new(config.group_bytes_max)));
     }
     let journal_segments = recovered.journal.segments();

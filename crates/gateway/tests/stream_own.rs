@@ -185,6 +185,20 @@ fn orders_that_asked_for_it_are_cancelled_when_the_connection_ends() {
 }
 
 #[test]
+fn a_disconnect_that_cancels_nothing_is_counted() {
+    let (mut venue, alice, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
+    wire.say(with(auth(&alice), json!({"cancel_on_disconnect": true})));
+    wire.hear_of("authenticated");
+    assert!(venue.engine.take().unwrap().shutdown(Duration::from_secs(20)).finished);
+    wire.close();
+    while venue.metric("rialto_stream_disconnects_failed_total") < 1.0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(venue.metric("rialto_stream_disconnects_total"), 0.0);
+}
+
+#[test]
 fn an_end_of_the_gateway_counts_as_a_disconnect() {
     let (mut venue, alice, _) = TestVenue::with_market(config());
     let tied = with(limit("buy", "1", "90"), json!({"cancel_on_disconnect": true}));

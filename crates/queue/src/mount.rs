@@ -151,9 +151,11 @@ impl Topic {
         let mut held = present.held.lock().unwrap_or_else(PoisonError::into_inner);
         let (first_seq, segments) = (present.segments.first_seq(), present.segments.count());
         if held.oldest.is_none() || (held.first_seq, held.segments) != (first_seq, segments) {
-            let bytes = present.segments.file_bytes().unwrap_or_default();
-            let oldest = self.published_at(0, first_seq).unwrap_or_default();
-            *held = LogUsage { first_seq, segments, bytes, oldest };
+            let (bytes, oldest) = (present.segments.file_bytes(), self.published_at(0, first_seq));
+            // After an error the figures of the last reading stand, and the next call reads again.
+            if let (Ok(bytes), Ok(oldest)) = (bytes, oldest) {
+                *held = LogUsage { first_seq, segments, bytes, oldest };
+            }
         }
         (held.bytes, held.oldest)
     }

@@ -61,6 +61,7 @@ impl Queue {
                 Ok(Some(_)) => {}
                 Ok(None) => break,
                 Err(error) if letters.is_empty() => return Err(error),
+                // A redrive that reaches the letter that cannot be read gets the error.
                 Err(_) => break,
             }
         }

@@ -15,6 +15,7 @@
 pub mod cli;
 pub mod config;
 pub mod demo;
+mod duration;
 mod error;
 pub mod inspect;
 pub mod keys;

@@ -1,8 +1,11 @@
 //! A control: the same schedule on this machine with almost nothing between sender and receiver.
 
 use super::disk_sync::OverwrittenFile;
+use super::threads::joined;
 use crate::error::{BenchError, broken, verify};
-use crate::measure::{Clock, Latencies, Pace, exact_sleeps};
+use crate::measure::{
+    Clock, Latencies, Pace, Percentiles, Spread, exact_sleeps, percentile_spreads,
+};
 use crate::report::{Case, Row, Unit};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -54,9 +57,8 @@ pub(crate) fn control(
         }
         let verified = verify(case, "messages of the control", count, schedule.count);
         let threads = [Some(sending), writing].into_iter().flatten();
-        let ends = threads
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        (latencies, ends.chain([verified]).collect::<Result<(), BenchError>>())
+        let ends = threads.map(joined).chain([verified]);
+        (latencies, ends.collect::<Result<(), BenchError>>())
     });
     ends.map(|()| latencies)
 }
@@ -111,33 +113,21 @@ pub(crate) fn control_rows(
     passes: &[(&Latencies, &Latencies)],
     is_written: bool,
 ) -> Vec<Row> {
-    let spread = |value: &dyn Fn(&(&Latencies, &Latencies)) -> f64| {
-        let values: Vec<f64> = passes.iter().map(value).collect();
-        crate::measure::Spread::of(&values).expect("at least one pass was made")
+    let row = |metric: String, spread, unit| {
+        let row = Row::of_spread(case, metric, spread, unit).level(level);
+        row.check("arrivals_counted", passes[0].1.count())
     };
-    let counted = passes[0].1.count();
-    let names = passes[0].1.percentiles().named().map(|(name, _)| name);
-    let mut rows: Vec<Row> = (0..)
-        .zip(names)
-        .map(|(at, name): (usize, _)| {
-            let of = spread(&|(_, control)| control.percentiles().named()[at].1 as f64);
-            Row::of_spread(case, format!("latency {name}, control"), of, Unit::Nanoseconds)
-                .level(level)
-                .check("arrivals_counted", counted)
+    let controls: Vec<Percentiles> = passes.iter().map(|(_, it)| it.percentiles()).collect();
+    let rows =
+        percentile_spreads(controls.iter()).map(|(name, spread)| {
+            row(format!("latency {name}, control"), spread, Unit::Nanoseconds)
                 .footnote(if is_written { CONTROL_WRITER } else { CONTROL })
-        })
-        .collect();
-    let over = spread(&|(ours, control)| {
-        ours.percentiles().p99 as f64 / control.percentiles().p99.max(1) as f64
+        });
+    let over = Spread::over(passes.iter().zip(&controls), |((ours, _), control)| {
+        ours.percentiles().p99 as f64 / control.p99.max(1) as f64
     });
-    rows.push(
-        Row::of_spread(case, "latency p99 over the control's", over, Unit::Slowdown)
-            .level(level)
-            .check("arrivals_counted", counted)
-            .target(P99_OVER_CONTROL)
-            .footnote(OVER),
-    );
-    rows
+    let over = row("latency p99 over the control's".into(), over, Unit::Slowdown);
+    rows.chain([over.target(P99_OVER_CONTROL).footnote(OVER)]).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ mod disk_sync;
 mod feed;
 mod open_loop;
 mod result;
+mod served;
+mod threads;
 mod venue;
 
 pub(crate) use control::{Schedule, control, control_rows};
@@ -12,4 +14,6 @@ pub(crate) use disk_sync::disk_sync;
 pub(crate) use feed::{Rejected, feed};
 pub(crate) use open_loop::{OpenLoop, open_loop};
 pub(crate) use result::{EventTally, read_back, replayed, standing};
+pub(crate) use served::ServedEngine;
+pub(crate) use threads::{both, joined};
 pub(crate) use venue::{Venue, VenueSettings, submissions};

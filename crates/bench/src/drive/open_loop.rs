@@ -1,6 +1,7 @@
 //! Commands at scheduled times, independent of the engine; latency counts from the scheduled time.
 
 use super::feed::check;
+use super::threads::both;
 use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies, Pace, exact_sleeps};
 use rialto_engine::{Producer, Replies, Submission, SubmitError, Submitter};
@@ -38,12 +39,11 @@ pub(crate) fn open_loop(
     let clock = Clock::start();
     let mut pace = Pace::new(clock, per_second, submissions.len() as u64);
     let schedule = pace.clone();
-    let (submitted, taken) = std::thread::scope(|scope| {
-        let submitting = scope.spawn(|| submit(case, submitter, submissions, &mut pace));
-        let taken = take(case, replies, submissions.len(), clock, &schedule, warm_up);
-        (submitting.join(), taken)
-    });
-    submitted.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    let (submitted, taken) = both(
+        || submit(case, submitter, submissions, &mut pace),
+        || take(case, replies, submissions.len(), clock, &schedule, warm_up),
+    );
+    submitted?;
     let (latencies, last) = taken?;
     let rate = submissions.len() as f64 * 1e9 / clock.now_ns().max(1) as f64;
     Ok(OpenLoop { latencies, rate, late_ns_max: pace.late_ns_max(), last })

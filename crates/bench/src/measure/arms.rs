@@ -4,37 +4,35 @@ use super::spread::Spread;
 
 /// The values of each arm in each round.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SideBySide {
+pub(crate) struct SideBySide {
     /// One list per arm, one value per round.
     values: Vec<Vec<f64>>,
 }
 
 impl SideBySide {
     /// The values of an arm.
-    #[must_use]
-    pub fn spread(&self, arm: usize) -> Option<Spread> {
-        Spread::of(self.values.get(arm)?)
+    ///
+    /// # Panics
+    /// There was no such arm, or no round; so do the others.
+    pub(crate) fn spread(&self, arm: usize) -> Spread {
+        Spread::over(&self.values[arm], |value| *value)
     }
 
-    /// The ratio of two arms' values, round by round. Both values of a pair were measured right
-    /// after each other, so that this is steadier than the ratio of their medians.
-    #[must_use]
-    pub fn ratio(&self, arm: usize, over: usize) -> Option<Spread> {
-        let pairs = self.values.get(arm)?.iter().zip(self.values.get(over)?);
-        Spread::of(&pairs.map(|(value, over)| value / over).collect::<Vec<_>>())
+    /// The values of one arm over those of another, round by round. Both of a pair ran right after
+    /// each other, so this is steadier than the ratio of their medians.
+    pub(crate) fn ratio(&self, arm: usize, over: usize) -> Spread {
+        Spread::over(self.values[arm].iter().zip(&self.values[over]), |(value, over)| value / over)
     }
 
-    /// The difference of two arms' values, round by round.
-    #[must_use]
-    pub fn difference(&self, arm: usize, less: usize) -> Option<Spread> {
-        let pairs = self.values.get(arm)?.iter().zip(self.values.get(less)?);
-        Spread::of(&pairs.map(|(value, less)| value - less).collect::<Vec<_>>())
+    /// The values of one arm less those of another, round by round.
+    pub(crate) fn difference(&self, arm: usize, less: usize) -> Spread {
+        Spread::over(self.values[arm].iter().zip(&self.values[less]), |(value, less)| value - less)
     }
 }
 
 /// Runs every arm once per round. Every other round is in reverse order, so that no arm always runs
 /// on a warmer or fuller machine. Ends at the first error.
-pub fn side_by_side<E>(
+pub(crate) fn side_by_side<E>(
     arms: usize,
     rounds: usize,
     mut run: impl FnMut(usize) -> Result<f64, E>,
@@ -74,10 +72,10 @@ mod tests {
             Ok(if arm == 0 { speed } else { speed / 2.0 })
         });
         let done = done.expect("no arm fails");
-        let ratio = done.ratio(1, 0).expect("both arms ran");
+        let ratio = done.ratio(1, 0);
         assert_eq!((ratio.min, ratio.max), (0.5, 0.5));
-        assert_eq!(done.spread(0).map(|spread| spread.min), Some(10.0));
-        assert_eq!(done.difference(0, 1).map(|spread| spread.max), Some(50.0));
+        assert_eq!(done.spread(0).min, 10.0);
+        assert_eq!(done.difference(0, 1).max, 50.0);
     }
 
     #[test]

@@ -7,28 +7,25 @@ const COST_PAIRS: usize = 10_001;
 
 /// A monotonic clock that counts nanoseconds from its start.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     origin: Instant,
 }
 
 impl Clock {
-    /// Starts a clock at zero.
-    #[must_use]
-    pub fn start() -> Clock {
+    /// A clock that stands at zero now.
+    pub(crate) fn start() -> Clock {
         Clock { origin: Instant::now() }
     }
 
     /// Nanoseconds since the start, for at most 584 years.
     #[inline]
-    #[must_use]
-    pub fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         self.origin.elapsed().as_nanos() as u64
     }
 
-    /// The median time between two consecutive readings: the result of measuring nothing, which is
-    /// contained in every latency.
-    #[must_use]
-    pub fn cost_ns(&self) -> u64 {
+    /// Median time between two readings that follow each other at once: what a measurement of
+    /// nothing shows, and so what is contained in every single latency.
+    pub(crate) fn cost_ns(&self) -> u64 {
         let mut pairs: Vec<u64> = (0..COST_PAIRS)
             .map(|_| {
                 let before = self.now_ns();

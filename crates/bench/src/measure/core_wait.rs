@@ -8,25 +8,28 @@ use std::fs;
 ///
 /// It does not include time that a hypervisor takes.
 #[derive(Clone, Copy, Debug)]
-pub struct CoreWait {
+pub(crate) struct CoreWait {
     clock: Clock,
     waited_ns: Option<u64>,
 }
 
 impl CoreWait {
     /// Starts counting, for the calling thread.
-    #[must_use]
-    pub fn start() -> CoreWait {
+    pub(crate) fn start() -> CoreWait {
         CoreWait { clock: Clock::start(), waited_ns: waited_ns() }
     }
 
-    /// The share of waiting in the time since the start, from 0 to 1. `None` on systems that do not
-    /// count it. Must be called on the thread that started.
-    #[must_use]
-    pub fn share(&self) -> Option<f64> {
+    /// The share of the time since the start that was spent waiting, from 0 to 1. `None` where the
+    /// system does not count it. Must be asked by the thread that started.
+    pub(crate) fn share(&self) -> Option<f64> {
         let elapsed_ns = self.clock.now_ns().max(1);
         let waited_ns = waited_ns()?.saturating_sub(self.waited_ns?);
         Some((waited_ns as f64 / elapsed_ns as f64).min(1.0))
+    }
+
+    /// The share, or that of an earlier run if it was larger.
+    pub(crate) fn longest(&self, before: Option<f64>) -> Option<f64> {
+        self.share().map(|share| share.max(before.unwrap_or(0.0)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Latencies as percentiles; an average hides outliers.
 
+use super::spread::Spread;
 use hdrhistogram::Histogram;
 
 /// The largest latency; longer ones count as this.
@@ -9,29 +10,28 @@ const DIGITS: u8 = 3;
 
 /// A histogram of latencies in nanoseconds.
 #[derive(Clone, Debug)]
-pub struct Latencies {
+pub(crate) struct Latencies {
     histogram: Histogram<u64>,
 }
 
 /// The percentiles that the suites report, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Percentiles {
+pub(crate) struct Percentiles {
     /// The median.
-    pub p50: u64,
+    pub(crate) p50: u64,
     /// 90 % of the latencies are at most this.
-    pub p90: u64,
+    pub(crate) p90: u64,
     /// 99 % are at most this.
-    pub p99: u64,
+    pub(crate) p99: u64,
     /// 99.9 % are at most this.
-    pub p99_9: u64,
+    pub(crate) p99_9: u64,
     /// The longest latency.
-    pub max: u64,
+    pub(crate) max: u64,
 }
 
 impl Percentiles {
-    /// The percentiles of a histogram in nanoseconds; all zero without values.
-    #[must_use]
-    pub fn of(histogram: &Histogram<u64>) -> Percentiles {
+    /// The percentiles of a histogram in nanoseconds; all zero if nothing was counted.
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Percentiles {
         Percentiles {
             p50: histogram.value_at_quantile(0.5),
             p90: histogram.value_at_quantile(0.9),
@@ -41,9 +41,8 @@ impl Percentiles {
         }
     }
 
-    /// The percentiles with their names in rows.
-    #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); 5] {
+    /// The percentiles with the names that rows call them by.
+    pub(crate) fn named(&self) -> [(&'static str, u64); 5] {
         [
             ("p50", self.p50),
             ("p90", self.p90),
@@ -54,10 +53,21 @@ impl Percentiles {
     }
 }
 
+/// The spread of each percentile over some passes, with the name that rows call it by.
+///
+/// # Panics
+/// There was no pass.
+pub(crate) fn percentile_spreads<'a>(
+    passes: impl Iterator<Item = &'a Percentiles> + Clone,
+) -> impl Iterator<Item = (&'static str, Spread)> {
+    let names = passes.clone().next().expect("at least one pass was made").named();
+    let at = move |at: usize| Spread::over(passes.clone(), |pass| pass.named()[at].1 as f64);
+    names.into_iter().enumerate().map(move |(place, (name, _))| (name, at(place)))
+}
+
 impl Latencies {
-    /// An empty histogram.
-    #[must_use]
-    pub fn new() -> Latencies {
+    /// No latencies yet.
+    pub(crate) fn new() -> Latencies {
         let histogram = Histogram::new_with_bounds(1, LATENCY_NS_MAX, DIGITS)
             .expect("the bounds and the digits are constants that the histogram accepts");
         Latencies { histogram }
@@ -65,39 +75,35 @@ impl Latencies {
 
     /// Adds a latency.
     #[inline]
-    pub fn record(&mut self, latency_ns: u64) {
+    pub(crate) fn record(&mut self, latency_ns: u64) {
         self.histogram.saturating_record(latency_ns);
     }
 
     /// Adds all latencies of another histogram.
-    pub fn merge(&mut self, other: &Latencies) {
+    pub(crate) fn merge(&mut self, other: &Latencies) {
         self.histogram
             .add(&other.histogram)
             .expect("both histograms have the same bounds, so every value fits");
     }
 
-    /// The number of latencies.
-    #[must_use]
-    pub fn count(&self) -> u64 {
+    /// How many were counted.
+    pub(crate) fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The average, for comparison with reports that only have averages.
-    #[must_use]
-    pub fn mean_ns(&self) -> f64 {
+    /// The average, for comparison with reports that have nothing else.
+    pub(crate) fn mean_ns(&self) -> f64 {
         self.histogram.mean()
     }
 
-    /// The percentiles; all zero without values.
-    #[must_use]
-    pub fn percentiles(&self) -> Percentiles {
+    /// The percentiles that are reported; all zero if nothing was counted.
+    pub(crate) fn percentiles(&self) -> Percentiles {
         Percentiles::of(&self.histogram)
     }
 
-    /// The curve of latency over quantile for a plot: at most 10 points for each further nine, and
-    /// none beyond which there would be less than one latency.
-    #[must_use]
-    pub fn curve(&self) -> Vec<(f64, f64)> {
+    /// The curve of latency over quantile, for a plot: at most 10 points for each further nine, and
+    /// none where fewer than one latency would lie beyond.
+    pub(crate) fn curve(&self) -> Vec<(f64, f64)> {
         let count = self.count() as f64;
         (0_u32..)
             .map(|step| 1.0 - 10.0_f64.powf(-f64::from(step) / 10.0))

@@ -9,10 +9,10 @@ mod pace;
 mod processor_time;
 mod spread;
 
-pub use arms::{SideBySide, side_by_side};
-pub use clock::Clock;
-pub use core_wait::CoreWait;
-pub use latency::{Latencies, Percentiles};
-pub use pace::{Pace, exact_sleeps};
-pub use processor_time::processor_time_ns;
-pub use spread::Spread;
+pub(crate) use arms::{SideBySide, side_by_side};
+pub(crate) use clock::Clock;
+pub(crate) use core_wait::CoreWait;
+pub(crate) use latency::{Latencies, Percentiles, percentile_spreads};
+pub(crate) use pace::{Pace, exact_sleeps};
+pub(crate) use processor_time::processor_time_ns;
+pub(crate) use spread::Spread;

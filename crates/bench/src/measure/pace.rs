@@ -15,13 +15,13 @@ const NS_PER_S: u128 = 1_000_000_000;
 
 /// Makes sleeps of the calling thread end exactly; the system's default slack is 50 us. It cannot
 /// be undone, so that it is only for threads of a measurement.
-pub fn exact_sleeps() -> std::io::Result<()> {
+pub(crate) fn exact_sleeps() -> std::io::Result<()> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).map_err(Into::into)
 }
 
 /// Arrivals at a fixed rate, without drift.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub(crate) struct Pace {
     clock: Clock,
     start_ns: u64,
     per_second: u64,
@@ -35,15 +35,13 @@ impl Pace {
     ///
     /// # Panics
     /// If the rate is zero.
-    #[must_use]
-    pub fn new(clock: Clock, per_second: u64, count: u64) -> Pace {
+    pub(crate) fn new(clock: Clock, per_second: u64, count: u64) -> Pace {
         assert!(per_second > 0, "arrivals need a rate");
         Pace { clock, start_ns: clock.now_ns(), per_second, count, next: 0, late_ns_max: 0 }
     }
 
-    /// The scheduled time of an arrival, on the clock of the pace.
-    #[must_use]
-    pub fn scheduled_ns(&self, arrival: u64) -> u64 {
+    /// When an arrival is scheduled, on the clock that the pace was made with.
+    pub(crate) fn scheduled_ns(&self, arrival: u64) -> u64 {
         let after = u128::from(arrival) * NS_PER_S / u128::from(self.per_second);
         self.start_ns + after as u64
     }
@@ -53,7 +51,7 @@ impl Pace {
     ///
     /// It sleeps in every wait, however short. A thread that never sleeps, or only yields, waits
     /// for whole time slices when there is other work.
-    pub fn due(&mut self) -> Option<Range<u64>> {
+    pub(crate) fn due(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
         }
@@ -75,7 +73,7 @@ impl Pace {
 
     /// All new due arrivals, without waiting; `None` if there are none. For callers with other work
     /// in between.
-    pub fn due_now(&mut self) -> Option<Range<u64>> {
+    pub(crate) fn due_now(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
         }
@@ -97,10 +95,9 @@ impl Pace {
         first..self.next
     }
 
-    /// The largest delay of the caller behind the schedule. Latencies contain it; a large one means
-    /// that the sender may have been the limit instead of the system.
-    #[must_use]
-    pub fn late_ns_max(&self) -> u64 {
+    /// The furthest that the caller fell behind the schedule. Latencies contain it; a large one
+    /// says that the sender, not the system, may have been the limit.
+    pub(crate) fn late_ns_max(&self) -> u64 {
         self.late_ns_max
     }
 }

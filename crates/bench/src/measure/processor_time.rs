@@ -2,9 +2,9 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds for which the calling thread has run. Only differences are meaningful.
-#[must_use]
-pub fn processor_time_ns() -> u64 {
+/// Nanoseconds that the calling thread has been running, on whichever processor. Only differences
+/// mean anything.
+pub(crate) fn processor_time_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -2,27 +2,38 @@
 
 /// Median, lowest and highest of several values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The number of values.
-    pub runs: usize,
+    pub(crate) runs: usize,
     /// The median; of an even number, the mean of the middle two.
-    pub median: f64,
+    pub(crate) median: f64,
     /// The lowest.
-    pub min: f64,
+    pub(crate) min: f64,
     /// The highest.
-    pub max: f64,
+    pub(crate) max: f64,
 }
 
 impl Spread {
-    /// The spread of values; `None` without values.
-    #[must_use]
-    pub fn of(values: &[f64]) -> Option<Spread> {
+    /// The spread of some values; `None` of no values.
+    pub(crate) fn of(values: &[f64]) -> Option<Spread> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         let upper = sorted[sorted.len() / 2];
         let lower = sorted[(sorted.len() - 1) / 2];
         Some(Spread { runs: sorted.len(), median: f64::midpoint(lower, upper), min, max })
+    }
+
+    /// The spread of one value of each repeat.
+    ///
+    /// # Panics
+    /// There was no repeat.
+    pub(crate) fn over<T>(
+        repeats: impl IntoIterator<Item = T>,
+        value: impl Fn(T) -> f64,
+    ) -> Spread {
+        let values: Vec<f64> = repeats.into_iter().map(value).collect();
+        Spread::of(&values).expect("every measurement is made at least once")
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// The work that a figure measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Work {
+pub(crate) enum Work {
     /// A book alone on the OBW1 stream of seed 1 at this depth, a million operations.
     Obw {
         /// The number of resting orders.
@@ -46,7 +46,7 @@ pub enum Work {
 /// A call over a command bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BusWork {
+pub(crate) enum BusWork {
     /// One command to a statically known handler.
     SendStatic,
     /// One command to a dynamically found handler.
@@ -84,7 +84,7 @@ pub enum BusWork {
 /// Encoding or decoding a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CodecWork {
+pub(crate) enum CodecWork {
     /// Binary, into a new buffer.
     BinaryEncode,
     /// Binary, into an existing buffer.
@@ -106,7 +106,7 @@ pub enum CodecWork {
 /// Generating 64-bit ids that are unique across processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum IdWork {
+pub(crate) enum IdWork {
     /// One id at a time on one thread, with a layout of 2,048 ids per millisecond.
     Next,
     /// One id at a time on one thread, with a layout whose rate is not the limit.
@@ -118,7 +118,7 @@ pub enum IdWork {
 /// Start, end and shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LifecycleWork {
+pub(crate) enum LifecycleWork {
     /// Beginning an operation.
     Begin,
     /// Registering a component.
@@ -134,7 +134,7 @@ pub enum LifecycleWork {
 /// Flows of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FlowWork {
+pub(crate) enum FlowWork {
     /// A flow of three steps in memory.
     ThreeSteps,
     /// Beginning and ending the record of a flow.
@@ -150,7 +150,7 @@ pub enum FlowWork {
 /// Messages through a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueueWork {
+pub(crate) enum QueueWork {
     /// 1 KiB in memory, publishing.
     MemoryIn,
     /// 1 KiB in memory, receiving.

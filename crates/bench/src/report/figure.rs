@@ -2,7 +2,7 @@
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Linear, from zero.
     Linear,
     /// Logarithmic; values must be positive.
@@ -13,33 +13,32 @@ pub enum Scale {
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// The label, with the unit.
-    pub label: String,
+    pub(crate) label: String,
     /// The scale.
-    pub scale: Scale,
+    pub(crate) scale: Scale,
 }
 
 impl Axis {
     /// An axis.
-    #[must_use]
-    pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
+    pub(crate) fn new(label: impl Into<String>, scale: Scale) -> Axis {
         Axis { label: label.into(), scale }
     }
 }
 
 /// A named line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// The name in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// The points, in order of x.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// A plot of the report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Figure {
+pub(crate) enum Figure {
     /// Lines: percentile curves, throughput against group size.
     Lines {
         /// The title.
@@ -64,19 +63,18 @@ pub enum Figure {
 
 /// A bar.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its length.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Whether the figure is ours.
-    pub ours: bool,
+    pub(crate) ours: bool,
 }
 
 impl Figure {
     /// Percentile curves of latency, each from [`crate::measure::Latencies::curve`].
-    #[must_use]
-    pub fn percentiles(title: impl Into<String>, series: Vec<Series>) -> Figure {
+    pub(crate) fn percentiles(title: impl Into<String>, series: Vec<Series>) -> Figure {
         Figure::Lines {
             title: title.into(),
             x: Axis::new("percentile", Scale::Nines),

@@ -9,9 +9,8 @@ use crate::suite::Outcome;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page of several suites, each with its name and outcome.
-#[must_use]
-pub fn page(machine: &Machine, suites: &[(String, Outcome)]) -> String {
+/// The page of some suites: name and outcome of each.
+pub(crate) fn page(machine: &Machine, suites: &[(String, Outcome)]) -> String {
     let mut body = String::new();
     body.push_str("<h1>Rialto benchmarks</h1>\n");
     body.push_str(&machine_block(machine));

@@ -14,21 +14,20 @@ use serde_json::{Map, Number, Value, json};
 
 /// The numbers of rows with targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Score {
+pub(crate) struct Score {
     /// The rows with a target.
-    pub cases: usize,
+    pub(crate) cases: usize,
     /// The rows that meet it.
-    pub met: usize,
+    pub(crate) met: usize,
     /// The titles of the others.
-    pub missed: Vec<String>,
+    pub(crate) missed: Vec<String>,
     /// Cases without rows, each with the reason.
-    pub failed: Vec<String>,
+    pub(crate) failed: Vec<String>,
 }
 
 impl Score {
     /// Counts the rows of a suite.
-    #[must_use]
-    pub fn of(outcome: &Outcome) -> Score {
+    pub(crate) fn of(outcome: &Outcome) -> Score {
         let mut score = Score { failed: outcome.failed.clone(), ..Score::default() };
         for row in &outcome.rows {
             let Some(is_met) = row.is_met() else { continue };
@@ -44,8 +43,7 @@ impl Score {
 }
 
 /// The line of one row.
-#[must_use]
-pub fn row(suite: &str, row: &Row) -> Value {
+pub(crate) fn row(suite: &str, row: &Row) -> Value {
     let references: Map<String, Value> = row
         .references
         .iter()
@@ -65,7 +63,7 @@ pub fn row(suite: &str, row: &Row) -> Value {
         "metric": row.metric,
         "value": number(row.value),
         "unit": row.unit.symbol(),
-        "target": row.target.map(|target| number(target.bound())),
+        "target": row.target.map(number),
         "references": references,
         "checks": checks,
         "footnote": if notes.is_empty() { Value::Null } else { notes.join(" ").into() },
@@ -73,8 +71,7 @@ pub fn row(suite: &str, row: &Row) -> Value {
 }
 
 /// The last line of a suite.
-#[must_use]
-pub fn summary(suite: &str, score: &Score, machine: &Machine) -> Value {
+pub(crate) fn summary(suite: &str, score: &Score, machine: &Machine) -> Value {
     json!({
         "suite": suite,
         "summary": { "cases": score.cases, "met": score.met, "missed": score.missed,

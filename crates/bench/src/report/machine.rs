@@ -6,22 +6,21 @@ use std::path::Path;
 
 /// The machine and the build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// The machine.
     #[serde(flatten)]
-    pub host: Host,
+    pub(crate) host: Host,
     /// The commit that this program was built from.
-    pub commit: String,
+    pub(crate) commit: String,
     /// The compiler.
-    pub rustc: String,
+    pub(crate) rustc: String,
     /// The build profile.
-    pub profile: String,
+    pub(crate) profile: String,
 }
 
 impl Machine {
-    /// Inspects the machine and the file system under `data_dir`.
-    #[must_use]
-    pub fn of(data_dir: &Path) -> Machine {
+    /// Looks at the machine and at the file system under `data_dir`.
+    pub(crate) fn of(data_dir: &Path) -> Machine {
         Machine {
             host: Host::of(data_dir),
             commit: env!("RIALTO_BENCH_COMMIT").to_string(),
@@ -30,9 +29,8 @@ impl Machine {
         }
     }
 
-    /// All facts with their names.
-    #[must_use]
-    pub fn named(&self) -> [(&'static str, String); 8] {
+    /// Every fact with its name, for a person.
+    pub(crate) fn named(&self) -> [(&'static str, String); 8] {
         let Host { cpu, cores, memory_mib, kernel, file_system } = &self.host;
         [
             ("processor", cpu.clone()),

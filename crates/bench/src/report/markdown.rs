@@ -6,9 +6,8 @@ use super::row::Row;
 use super::table::{Notes, target_words, times_words, value_words};
 use crate::suite::{Outcome, Suite};
 
-/// The page of a suite that ran on a day, such as `2026-01-31`.
-#[must_use]
-pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> String {
+/// The page of a suite that was run on a day, such as `2026-01-31`.
+pub(crate) fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> String {
     let Suite { name, about, .. } = suite;
     let facts = machine.named();
     let facts = facts.iter().map(|(name, value)| (*name, value.as_str())).chain([("day", day)]);
@@ -23,19 +22,11 @@ pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> S
     )
 }
 
-/// The day of a time in seconds since 1970, such as `2026-01-31`.
-#[must_use]
-pub fn day(seconds: u64) -> String {
-    // Howard Hinnant's `civil_from_days`, from 0000-03-01 on.
-    let days = seconds / 86_400 + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+/// The day of a time in seconds since 1970, as `2026-01-31`.
+pub(crate) fn day(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    let time = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX);
+    jiff::tz::Offset::UTC.to_datetime(time).date().to_string()
 }
 
 /// Escapes text for a cell of a table.

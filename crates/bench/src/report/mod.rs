@@ -1,19 +1,19 @@
 //! Reports in four forms: JSON lines, a table for the terminal, an HTML page with plots, and
 //! Markdown pages.
 
-pub mod figure;
+pub(crate) mod figure;
 mod html;
-pub mod json;
+pub(crate) mod json;
 mod machine;
-pub mod markdown;
+pub(crate) mod markdown;
 mod plot;
 mod row;
 mod scale;
 mod table;
 mod unit;
 
-pub use html::page;
-pub use machine::Machine;
-pub use row::{Case, Reference, Risk, Row, Target, Transport};
-pub use table::table;
-pub use unit::{Better, Unit};
+pub(crate) use html::page;
+pub(crate) use machine::Machine;
+pub(crate) use row::{Case, Reference, Risk, Row, Transport};
+pub(crate) use table::table;
+pub(crate) use unit::Unit;

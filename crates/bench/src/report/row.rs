@@ -2,27 +2,26 @@
 
 use super::unit::{Better, Unit};
 use crate::measure::Spread;
-use crate::references;
+use crate::references::{self, Metric, Work};
+use rialto_disk::Allocated;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// The risk setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Risk {
+pub(crate) enum Risk {
     /// The system under test has no orders.
     NoOrders,
     /// The system under test has no risk layer.
     None,
-    /// The risk layer is disabled for the instrument.
-    Off,
     /// Every order is checked against a funded account.
     On,
 }
 
 /// The transport of orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
+pub(crate) enum Transport {
     /// A call in the same process.
     InProcess,
     /// A socket on the same machine.
@@ -31,13 +30,20 @@ pub enum Transport {
 
 /// A case: the measured work with its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub(crate) struct Case {
     /// The work.
-    pub work: String,
+    pub(crate) work: String,
     /// The risk setting.
-    pub risk: Risk,
+    pub(crate) risk: Risk,
     /// The transport.
-    pub transport: Transport,
+    pub(crate) transport: Transport,
+}
+
+impl Case {
+    /// Work in this process that has no orders in it.
+    pub(crate) fn without_orders(work: impl Into<String>) -> Case {
+        Case { work: work.into(), risk: Risk::NoOrders, transport: Transport::InProcess }
+    }
 }
 
 impl fmt::Display for Case {
@@ -45,7 +51,6 @@ impl fmt::Display for Case {
         let risk = match self.risk {
             Risk::NoOrders => "",
             Risk::None => "; no risk layer",
-            Risk::Off => "; risk off",
             Risk::On => "; risk on",
         };
         let transport = match self.transport {
@@ -56,43 +61,15 @@ impl fmt::Display for Case {
     }
 }
 
-/// The bound of a value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Target {
-    /// At least this.
-    AtLeast(f64),
-    /// At most this.
-    AtMost(f64),
-}
-
-impl Target {
-    /// The bound.
-    #[must_use]
-    pub fn bound(self) -> f64 {
-        match self {
-            Target::AtLeast(bound) | Target::AtMost(bound) => bound,
-        }
-    }
-
-    /// Whether a value meets it.
-    #[must_use]
-    pub fn is_met_by(self, value: f64) -> bool {
-        match self {
-            Target::AtLeast(bound) => value >= bound,
-            Target::AtMost(bound) => value <= bound,
-        }
-    }
-}
-
-/// The figure of another system at the same work.
+/// What somebody else came to at the same work.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// The system.
-    pub name: String,
+    pub(crate) name: String,
     /// The figure, in the unit of the row.
-    pub value: f64,
+    pub(crate) value: f64,
     /// The caveat, if the figure is misleading.
-    pub caveat: Option<String>,
+    pub(crate) caveat: Option<String>,
 }
 
 /// The share of waiting for a processor from which it is noted; on an idle machine it is less.
@@ -100,33 +77,32 @@ const WAIT_THAT_MATTERS: f64 = 0.03;
 
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The case.
-    pub case: Case,
+    pub(crate) case: Case,
     /// The durability level, if there is one.
-    pub level: Option<String>,
+    pub(crate) level: Option<String>,
     /// The metric: `throughput`, `latency p99`, …
-    pub metric: String,
+    pub(crate) metric: String,
     /// The value; of repeats, the median.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Its unit.
-    pub unit: Unit,
+    pub(crate) unit: Unit,
     /// The spread of the repeats.
-    pub spread: Option<Spread>,
-    /// The target.
-    pub target: Option<Target>,
+    pub(crate) spread: Option<Spread>,
+    /// What it should be at least, or at most, whichever is better.
+    pub(crate) target: Option<f64>,
     /// The figures of other systems.
-    pub references: Vec<Reference>,
+    pub(crate) references: Vec<Reference>,
     /// Values that were verified during the measurement.
-    pub checks: BTreeMap<String, Value>,
+    pub(crate) checks: BTreeMap<String, Value>,
     /// Footnotes.
-    pub footnotes: Vec<String>,
+    pub(crate) footnotes: Vec<String>,
 }
 
 impl Row {
-    /// A row with only a value.
-    #[must_use]
-    pub fn new(case: &Case, metric: impl Into<String>, value: f64, unit: Unit) -> Row {
+    /// A row with a value and nothing beside it.
+    pub(crate) fn new(case: &Case, metric: impl Into<String>, value: f64, unit: Unit) -> Row {
         Row {
             case: case.clone(),
             level: None,
@@ -141,55 +117,64 @@ impl Row {
         }
     }
 
-    /// A row with the median of repeats.
-    #[must_use]
-    pub fn of_spread(case: &Case, metric: impl Into<String>, spread: Spread, unit: Unit) -> Row {
+    /// A row for the median of some repeats.
+    pub(crate) fn of_spread(
+        case: &Case,
+        metric: impl Into<String>,
+        spread: Spread,
+        unit: Unit,
+    ) -> Row {
         Row { spread: Some(spread), ..Row::new(case, metric, spread.median, unit) }
     }
 
-    /// Sets the durability level.
-    #[must_use]
-    pub fn level(mut self, level: impl Into<String>) -> Row {
+    /// A row of what so many calls allocated, for one of them.
+    pub(crate) fn of_allocated(case: &Case, allocated: Allocated, calls: u64) -> Row {
+        let each = |all: u64| all as f64 / calls as f64;
+        Row::new(case, "memory allocated", each(allocated.bytes), Unit::BytesPerCall)
+            .check("allocations_per_call", each(allocated.count))
+    }
+
+    /// At a durability level.
+    pub(crate) fn level(mut self, level: impl Into<String>) -> Row {
         self.level = Some(level.into());
         self
     }
 
-    /// Sets a target; the unit decides which side meets it.
-    #[must_use]
-    pub fn target(mut self, bound: f64) -> Row {
-        self.target = Some(match self.unit.better() {
-            Better::Higher => Target::AtLeast(bound),
-            Better::Lower => Target::AtMost(bound),
-        });
+    /// With a target if there is one, on the better side of which it is met.
+    pub(crate) fn target(mut self, bound: impl Into<Option<f64>>) -> Row {
+        self.target = bound.into().or(self.target);
         self
     }
 
-    /// Adds all figures in [`references`] of this work and metric in this unit.
-    #[must_use]
-    pub fn beside(mut self, work: references::Work, metric: references::Metric) -> Row {
-        let known = references::of(work, metric).filter(|known| known.unit == self.unit);
-        self.references.extend(known.map(references::Figure::reference));
+    /// Beside every figure that [`references`] knows of this work, if it is of any, and of this
+    /// metric in this unit.
+    pub(crate) fn beside(
+        mut self,
+        work: impl Into<Option<Work>>,
+        metric: impl Into<Option<Metric>>,
+    ) -> Row {
+        if let (Some(work), Some(metric)) = (work.into(), metric.into()) {
+            let known = references::of(work, metric).filter(|known| known.unit == self.unit);
+            self.references.extend(known.map(references::Figure::reference));
+        }
         self
     }
 
-    /// Adds a verified value.
-    #[must_use]
-    pub fn check(mut self, name: impl Into<String>, value: impl Into<Value>) -> Row {
+    /// With something that was verified.
+    pub(crate) fn check(mut self, name: impl Into<String>, value: impl Into<Value>) -> Row {
         self.checks.insert(name.into(), value.into());
         self
     }
 
-    /// Adds several verified values.
-    #[must_use]
-    pub fn checks(mut self, checks: &BTreeMap<String, Value>) -> Row {
+    /// With several things that were verified.
+    pub(crate) fn checks(mut self, checks: &BTreeMap<String, Value>) -> Row {
         self.checks.extend(checks.iter().map(|(name, value)| (name.clone(), value.clone())));
         self
     }
 
-    /// Adds the share of the time that was spent waiting for a processor, as a footnote if it is
-    /// large.
-    #[must_use]
-    pub fn waited_for_core(self, share: Option<f64>) -> Row {
+    /// With the share of the measured time that was spent waiting for a processor, which is noted
+    /// where it is large enough to matter.
+    pub(crate) fn waited_for_core(self, share: Option<f64>) -> Row {
         let Some(share) = share else { return self };
         let row = self.check("waited_for_core", (share * 1e4).round() / 1e4);
         if share < WAIT_THAT_MATTERS {
@@ -201,22 +186,29 @@ impl Row {
         ))
     }
 
-    /// Adds a footnote.
-    #[must_use]
-    pub fn footnote(mut self, text: impl AsRef<str>) -> Row {
+    /// With one more footnote.
+    pub(crate) fn footnote(mut self, text: impl AsRef<str>) -> Row {
         self.footnotes.push(text.as_ref().to_string());
         self
     }
 
-    /// Whether the target is met; `None` without one.
-    #[must_use]
-    pub fn is_met(&self) -> Option<bool> {
-        self.target.map(|target| target.is_met_by(self.value))
+    /// With several more footnotes.
+    pub(crate) fn footnotes(mut self, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Row {
+        self.footnotes.extend(texts.into_iter().map(|text| text.as_ref().to_string()));
+        self
     }
 
-    /// By which factor the value is better than a reference; `None` if they are not comparable.
-    #[must_use]
-    pub fn times_better(&self, reference: &Reference) -> Option<f64> {
+    /// Whether the target is met; `None` without one.
+    pub(crate) fn is_met(&self) -> Option<bool> {
+        self.target.map(|bound| match self.unit.better() {
+            Better::Higher => self.value >= bound,
+            Better::Lower => self.value <= bound,
+        })
+    }
+
+    /// How many times better than a reference the value is; `None` where nothing is compared with
+    /// something.
+    pub(crate) fn times_better(&self, reference: &Reference) -> Option<f64> {
         let times = match self.unit.better() {
             Better::Higher => self.value / reference.value,
             Better::Lower => reference.value / self.value,
@@ -224,9 +216,8 @@ impl Row {
         times.is_finite().then_some(times)
     }
 
-    /// The footnotes, then the caveats of references.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
+    /// The footnotes, and behind them why references cannot mean what they say.
+    pub(crate) fn notes(&self) -> Vec<String> {
         let caveats = self.references.iter().filter_map(|reference| {
             reference.caveat.as_ref().map(|caveat| format!("{}: {caveat}", reference.name))
         });
@@ -234,8 +225,7 @@ impl Row {
     }
 
     /// The row in a few words, for a list of missed targets.
-    #[must_use]
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match &self.level {
             Some(level) => format!("{}; {level}; {}", self.case, self.metric),
             None => format!("{}; {}", self.case, self.metric),

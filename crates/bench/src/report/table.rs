@@ -1,14 +1,14 @@
 //! The report as text for the terminal.
 
 use super::json::Score;
-use super::row::{Reference, Row, Target};
-use super::unit::digits;
+use super::row::{Reference, Row};
+use super::unit::{Better, digits};
 use crate::suite::Outcome;
 use std::fmt::Write;
 
-/// One suite as text: cases, their rows, the figures of other systems, and footnotes at the end.
-#[must_use]
-pub fn table(suite: &str, outcome: &Outcome) -> String {
+/// One suite as text: cases, under each its rows, under each row the figures of others, and
+/// footnotes at the end.
+pub(crate) fn table(suite: &str, outcome: &Outcome) -> String {
     let rows = &outcome.rows;
     let mut notes = Notes::default();
     let lines: Vec<Line> = rows.iter().map(|row| Line::of(row, &mut notes)).collect();
@@ -49,11 +49,11 @@ pub fn table(suite: &str, outcome: &Outcome) -> String {
 
 /// A target in words.
 pub(super) fn target_words(row: &Row) -> String {
-    match row.target {
-        Some(Target::AtLeast(bound)) => format!("at least {}", row.unit.show(bound)),
-        Some(Target::AtMost(bound)) => format!("at most {}", row.unit.show(bound)),
-        None => String::new(),
-    }
+    let side = match row.unit.better() {
+        Better::Higher => "at least",
+        Better::Lower => "at most",
+    };
+    row.target.map_or(String::new(), |bound| format!("{side} {}", row.unit.show(bound)))
 }
 
 /// By which factor a row is better than a reference, in words.

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Which value is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
+pub(crate) enum Better {
     /// The larger.
     Higher,
     /// The smaller.
@@ -15,7 +15,7 @@ pub enum Better {
 /// The unit of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub(crate) enum Unit {
     /// Operations on a book per second.
     OperationsPerSecond,
     /// Orders per second.
@@ -49,53 +49,40 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit in the JSON lines.
-    #[must_use]
-    pub fn symbol(self) -> &'static str {
+    /// The unit as the JSON lines name it, and which way is better.
+    const fn about(self) -> (&'static str, Better) {
+        use Better::{Higher, Lower};
         match self {
-            Unit::OperationsPerSecond => "op/s",
-            Unit::OrdersPerSecond => "orders/s",
-            Unit::CommandsPerSecond => "commands/s",
-            Unit::RequestsPerSecond => "req/s",
-            Unit::FlowsPerSecond => "flows/s",
-            Unit::MessagesPerSecond => "messages/s",
-            Unit::BytesPerSecond => "B/s",
-            Unit::Nanoseconds => "ns",
-            Unit::Seconds => "s",
-            Unit::Ratio => "ratio",
-            Unit::Slowdown => "slowdown",
-            Unit::DiskSyncs => "disk syncs",
-            Unit::AllocationsPerOrder => "allocations/order",
-            Unit::BytesPerCall => "B/call",
-            Unit::Bytes => "B",
+            Unit::OperationsPerSecond => ("op/s", Higher),
+            Unit::OrdersPerSecond => ("orders/s", Higher),
+            Unit::CommandsPerSecond => ("commands/s", Higher),
+            Unit::RequestsPerSecond => ("req/s", Higher),
+            Unit::FlowsPerSecond => ("flows/s", Higher),
+            Unit::MessagesPerSecond => ("messages/s", Higher),
+            Unit::BytesPerSecond => ("B/s", Higher),
+            Unit::Nanoseconds => ("ns", Lower),
+            Unit::Seconds => ("s", Lower),
+            Unit::Ratio => ("ratio", Higher),
+            Unit::Slowdown => ("slowdown", Lower),
+            Unit::DiskSyncs => ("disk syncs", Lower),
+            Unit::AllocationsPerOrder => ("allocations/order", Lower),
+            Unit::BytesPerCall => ("B/call", Lower),
+            Unit::Bytes => ("B", Lower),
         }
     }
 
-    /// Which value is better.
-    #[must_use]
-    pub fn better(self) -> Better {
-        match self {
-            Unit::OperationsPerSecond
-            | Unit::OrdersPerSecond
-            | Unit::CommandsPerSecond
-            | Unit::RequestsPerSecond
-            | Unit::FlowsPerSecond
-            | Unit::MessagesPerSecond
-            | Unit::BytesPerSecond
-            | Unit::Ratio => Better::Higher,
-            Unit::Nanoseconds
-            | Unit::Seconds
-            | Unit::Slowdown
-            | Unit::DiskSyncs
-            | Unit::AllocationsPerOrder
-            | Unit::BytesPerCall
-            | Unit::Bytes => Better::Lower,
-        }
+    /// The unit as the JSON lines name it.
+    pub(crate) fn symbol(self) -> &'static str {
+        self.about().0
     }
 
-    /// A value in this unit: three digits and a prefix.
-    #[must_use]
-    pub fn show(self, value: f64) -> String {
+    /// Which way is better.
+    pub(crate) fn better(self) -> Better {
+        self.about().1
+    }
+
+    /// A value in this unit, for a person: three digits and a prefix.
+    pub(crate) fn show(self, value: f64) -> String {
         match self {
             Unit::Nanoseconds => time(value),
             Unit::Seconds => time(value * 1e9),

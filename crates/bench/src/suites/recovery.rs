@@ -5,7 +5,7 @@ use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Spread};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Suite, SuitePart};
+use crate::suite::{Context, Suite, part};
 use rialto_core::{Core, CoreConfig, StateHash};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Engine, EngineConfig, Level, ManualClock, RecoveryReport, Sources};
@@ -44,11 +44,8 @@ pub(crate) const SUITE: Suite = Suite {
     name: "recovery",
     about: "the replay rate of a journal, and the restart of a venue with 100 M commands",
     parts: &[
-        SuitePart { name: "replay", measure: |context, outcome| outcome.take(replay(context)) },
-        SuitePart {
-            name: "restart",
-            measure: |context, outcome| outcome.take(restart_large(context)),
-        },
+        part("replay", |context, outcome| outcome.take(replay(context))),
+        part("restart", |context, outcome| outcome.take(restart_large(context))),
     ],
 };
 
@@ -200,8 +197,8 @@ fn restart(
         report = recovered;
         drop(engine);
     }
-    let spread = |values: &[f64]| Spread::of(values).expect("the venue was started at least once");
-    Ok(Starts { report, replay_rate: spread(&rates), took_s: spread(&seconds) })
+    let spread = |values: Vec<f64>| Spread::over(values, |value| value);
+    Ok(Starts { report, replay_rate: spread(rates), took_s: spread(seconds) })
 }
 
 fn replay_row(came: &Came) -> Row {

@@ -215,6 +215,7 @@ impl Inner {
         self.taken.fetch_max(ticket.0, Ordering::AcqRel);
     }
 
+    /// A store that fails here fails for good: its next use reports the error and stops the runtime.
     pub(crate) fn number_of(&self, id: &FlowId) -> Option<RunNumber> {
         self.store.number_of(id).ok().flatten()
     }

@@ -201,5 +201,6 @@ async fn turn_away(mut stream: TcpStream, too_many: TooMany) {
         stream.write_all(&body).await?;
         stream.shutdown().await
     };
+    // A client that does not take the answer is closed without it; it was logged before.
     let _ = tokio::time::timeout(Duration::from_secs(1), tell).await;
 }

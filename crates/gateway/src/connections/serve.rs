@@ -131,6 +131,7 @@ impl Connection<'_> {
         &self,
         mut request: axum::extract::Request,
     ) -> Result<axum::response::Response, Infallible> {
+        // While the clock is out of the range of ids, requests are answered without one.
         let request_id = self.gate.ids.next().ok();
         let peer = match self.is_proxy {
             true => {

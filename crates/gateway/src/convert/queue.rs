@@ -255,7 +255,7 @@ pub(crate) fn message_info(message: &Message) -> MessageInfo<'_> {
     }
 }
 
-/// The events of the venue that a message holds.
+/// The events of the venue that a message holds. A payload that does not decode is shown as bytes.
 fn events(message: &Message) -> Option<Vec<rialto_model::Event>> {
     if message.content_type() != EVENTS_CONTENT_TYPE {
         return None;

@@ -214,11 +214,7 @@ impl<'a> Serializer for Writer<'a> {
         self.elements(b'[', b"]")
     }
 
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Elements<'a>, fmt::Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'a>, fmt::Error> {
         self.elements(b'[', b"]")
     }
 

@@ -370,4 +370,9 @@ fn gateway(page: &mut Page, gate: &Gate) {
         "Accounts whose orders were cancelled when a stream ended.",
         read(&counts.disconnects),
     );
+    page.counter(
+        "rialto_stream_disconnects_failed_total",
+        "Accounts whose orders were not cancelled when a stream ended.",
+        read(&counts.disconnects_failed),
+    );
 }

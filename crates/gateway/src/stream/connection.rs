@@ -156,7 +156,7 @@ impl Connection {
             Next::Whole(subscription) => {
                 let cx = context(&self.arrival, self.caller.as_ref());
                 let whole = self.reading.whole(&self.gate, &cx, subscription).await;
-                let Ok((text, seq)) = whole else { return Err(Closing::Failed) };
+                let (text, seq) = whole.map_err(|error| self.failed(&error.message))?;
                 self.outbox.was_read(subscription, seq);
                 text
             }
@@ -403,9 +403,13 @@ impl Connection {
 
     fn replayed(
         &mut self,
-        (subscription, replayed): (Subscription, Replayed),
+        (subscription, replayed): (Subscription, Result<Option<Subscribed>, String>),
     ) -> Result<(), Closing> {
-        let subscribed = replayed.map_err(|_| Closing::Failed)?;
+        let subscribed = replayed.map_err(|error| {
+            let key = self.caller.as_ref().map_or("", Caller::id);
+            tracing::error!(key, "the past of a stream cannot be read: {error}");
+            Closing::Failed
+        })?;
         // It may have been unsubscribed meanwhile.
         if let Some(place) = self.subscriptions.get_mut(&subscription) {
             *place = subscribed;
@@ -420,9 +424,16 @@ impl Connection {
         }
         self.check_key()?;
         // Everything through this sequence stands in the outbox already, before the heartbeat.
-        let Ok(told) = self.told().await else { return Err(Closing::Failed) };
+        let told = self.told().await.map_err(|error| self.failed(&error.message))?;
         self.outbox.heartbeat(message::heartbeat(told));
         self.send(Message::Ping(bytes::Bytes::new())).await
+    }
+
+    /// Logs why the connection ends.
+    fn failed(&self, reason: &str) -> Closing {
+        let key = self.caller.as_ref().map_or("", Caller::id);
+        tracing::warn!(key, "a stream ends, because the venue cannot be read: {reason}");
+        Closing::Failed
     }
 
     /// Ends the connection of a caller who may no longer go on.
@@ -460,16 +471,26 @@ impl Connection {
     /// Has the engine cancel the orders that asked for it.
     async fn cancel_orders(&mut self) {
         for account in std::mem::take(&mut self.cancels) {
-            self.gate.streams.counts.disconnects.fetch_add(1, Ordering::Relaxed);
             let command = Disconnect { account, level: None };
             let cx = context(&self.arrival, self.caller.as_ref());
-            while let Err(error) = self.gate.desk.send(command, &cx).await {
-                // Whatever else it is, trying again would not help.
-                if error.kind() != ErrorKind::Busy || !error.is_retryable() {
-                    break;
+            let counts = &self.gate.streams.counts;
+            let count = loop {
+                match self.gate.desk.send(command, &cx).await {
+                    Ok(_) => break &counts.disconnects,
+                    Err(error) if error.kind() == ErrorKind::Busy && error.is_retryable() => {
+                        tokio::time::sleep(BUSY_PAUSE).await;
+                    }
+                    // Whatever else it is, trying again would not help.
+                    Err(error) => {
+                        tracing::error!(
+                            %account,
+                            "orders are not cancelled at the end of their stream: {error}"
+                        );
+                        break &counts.disconnects_failed;
+                    }
                 }
-                tokio::time::sleep(BUSY_PAUSE).await;
-            }
+            };
+            count.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -484,10 +505,15 @@ async fn beat(interval: &mut Interval) {
 }
 
 /// Waits for the end of a replay, for ever if there is none.
-async fn finished(replaying: &mut Option<Replaying>) -> (Subscription, Replayed) {
+async fn finished(
+    replaying: &mut Option<Replaying>,
+) -> (Subscription, Result<Option<Subscribed>, String>) {
     match replaying {
         Some((subscription, task)) => {
-            let outcome = task.await.unwrap_or(Ok(None));
+            let outcome = match task.await {
+                Ok(outcome) => outcome.map_err(|error| error.to_string()),
+                Err(broken) => Err(broken.to_string()),
+            };
             let subscription = *subscription;
             *replaying = None;
             (subscription, outcome)

@@ -33,6 +33,7 @@ pub(crate) struct StreamCounts {
     pub(crate) too_slow: AtomicU64,
     pub(crate) resumed: AtomicU64,
     pub(crate) disconnects: AtomicU64,
+    pub(crate) disconnects_failed: AtomicU64,
 }
 
 /// A stream in the count of open streams, while this lives. The stop waits for it.

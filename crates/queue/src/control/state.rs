@@ -146,6 +146,8 @@ impl ControlState {
         }
     }
 
+    /// An earlier record may have deleted the topic or the group that a record is about; there is
+    /// nothing to do for it then.
     fn take_in(&mut self, seq: u64, record: Record<'_>) -> Result<(), String> {
         match record {
             Record::CheckpointBegin { .. } | Record::CheckpointEnd { .. } => {}
@@ -179,7 +181,6 @@ impl ControlState {
                     topic.groups.remove(&id);
                 }
             }
-            // The group may have been deleted by an earlier record.
             Record::Progress { topic, group, progress } => {
                 if let Ok(group) = self.group(topic, group) {
                     join(&mut group.progress, progress);

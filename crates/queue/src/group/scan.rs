@@ -62,6 +62,7 @@ impl Group {
                 }
                 Ok(None) => break,
                 Err(error) if messages.is_empty() => return Err(error),
+                // Whoever consumes the message that cannot be read gets the error.
                 Err(_) => break,
             }
         }

@@ -224,7 +224,11 @@ pub(crate) fn remove_orphans(
     next_id: u32,
     is_known: impl Fn(u32) -> bool,
 ) {
-    let Ok(names) = disk.list_dirs(&dir.join("topics")) else { return };
+    let names = match disk.list_dirs(&dir.join("topics")) {
+        Ok(names) => names,
+        Err(error) if error.is_not_found() => return,
+        Err(error) => return warn_of_leftover(&error.into()),
+    };
     let ids = names.iter().filter_map(|name| name.parse::<u32>().ok());
     for id in ids.filter(|id| *id < next_id && !is_known(*id)) {
         // The next opening tries again.
@@ -247,7 +251,14 @@ pub(crate) fn remove_topic_dir(
     let mut removed = Ok(());
     for lane in (0..PRIORITIES_MAX).chain([DELAYED_LANE]) {
         let dir = crate::topic::lane_dir(dir, lane);
-        let Ok(files) = disk.list(&dir) else { continue };
+        let files = match disk.list(&dir) {
+            Ok(files) => files,
+            Err(error) if error.is_not_found() => continue,
+            Err(error) => {
+                removed = Err(error.into());
+                continue;
+            }
+        };
         for file in files {
             match disk.remove(&dir.join(file)) {
                 Err(error) if !error.is_not_found() => removed = Err(error.into()),
@@ -257,6 +268,29 @@ pub(crate) fn remove_topic_dir(
         // A directory that is not empty, or stays, does no harm.
         let _ = disk.remove_dir(&dir);
     }
+    // The same goes for that of the topic: the next opening finds it and tries again.
     let _ = disk.remove_dir(dir);
     removed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_disk::RealDisk;
+
+    #[test]
+    fn a_directory_that_cannot_be_listed_is_an_error_unless_it_is_missing() {
+        let topic = tempfile::tempdir().unwrap();
+        let lane = |nth| crate::topic::lane_dir(topic.path(), nth);
+        std::fs::create_dir(lane(1)).unwrap();
+        std::fs::write(lane(1).join("file"), "").unwrap();
+        // A file in the place of a directory cannot be listed.
+        std::fs::write(lane(0), "").unwrap();
+        assert!(remove_topic_dir(&RealDisk::new(), topic.path()).is_err());
+        assert!(!lane(1).exists(), "the other lanes are removed");
+
+        std::fs::remove_file(lane(0)).unwrap();
+        remove_topic_dir(&RealDisk::new(), topic.path()).unwrap();
+        assert!(!topic.path().exists());
+    }
 }

@@ -3,6 +3,7 @@
 //! writes at most twice as much as messages do, so that callers who wait for the disk do not wait
 //! for a whole file.
 
+use rialto_disk::DiskError;
 use rialto_log::{Level, Preparation, PreparedSegment, SegmentPreparer, Space};
 
 /// How files are prepared. Synchronous writes are fastest into files of zeros.
@@ -72,24 +73,24 @@ impl Next {
     }
 }
 
-/// Continues to prepare a file until enough of it is done.
+/// Continues to prepare a file until enough of it is done, and returns the file or what is begun of
+/// it.
 pub(crate) fn go_on(
     making: FileRequest,
     segment_bytes: u64,
     filled_bytes: impl Fn() -> u64,
-) -> Result<PreparedSegment, Next> {
+) -> Result<Result<PreparedSegment, Preparation>, DiskError> {
     let mut begun = match making {
-        FileRequest::New(preparer) => preparer.begin().map_err(|_| Next::Failed)?,
+        FileRequest::New(preparer) => preparer.begin()?,
         FileRequest::Begun(begun) => begun,
     };
     loop {
-        match begun.step() {
-            Ok(Ok(prepared)) => return Ok(prepared),
-            Ok(Err(unfinished)) => begun = unfinished,
-            Err(_) => return Err(Next::Failed),
+        match begun.step()? {
+            Ok(prepared) => return Ok(Ok(prepared)),
+            Err(unfinished) => begun = unfinished,
         }
         if begun.done_bytes() >= wanted_bytes(filled_bytes(), segment_bytes, begun.bytes()) {
-            return Err(Next::Resting(begun));
+            return Ok(Err(begun));
         }
     }
 }

@@ -312,7 +312,7 @@ impl Lane {
         let mut guard = lock(&self.store);
         let store = &mut *guard;
         store.next = match made {
-            Ok(prepared) => {
+            Ok(Ok(prepared)) => {
                 if let Some(writer) = &mut store.writer {
                     // A file that is not needed any more is removed by the next opening.
                     let _ = writer.accept(prepared);
@@ -324,7 +324,18 @@ impl Lane {
                 }
                 Next::Nothing
             }
-            Err(next) => next,
+            Ok(Err(begun)) => Next::Resting(begun),
+            Err(error) => {
+                // The directory of a topic that was deleted meanwhile is gone.
+                if let Some(place) = self.place.as_ref().filter(|_| !store.is_closed) {
+                    tracing::warn!(
+                        "the next file in {} is not prepared: {error}; it is made when it is \
+                         needed, while messages wait",
+                        place.dir.display()
+                    );
+                }
+                Next::Failed
+            }
         };
     }
 

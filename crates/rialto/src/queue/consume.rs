@@ -1,12 +1,12 @@
 //! Lines out.
 
 use super::any_queue::{AnyQueue, Seen};
-use super::duration;
 use super::output::{Output, Stop};
 use super::printing::Printing;
 use super::saving::Saving;
 use super::shown::{Form, Shown};
 use crate::Error;
+use crate::duration;
 use crate::terminal::note;
 use rialto_queue::Start;
 use std::io::{self, BufWriter, Write};

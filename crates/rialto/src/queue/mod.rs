@@ -3,7 +3,6 @@
 mod any_queue;
 mod consume;
 mod dead_letters;
-mod duration;
 mod local;
 mod output;
 mod printing;

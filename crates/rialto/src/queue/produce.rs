@@ -1,8 +1,8 @@
 //! Lines or files in.
 
 use super::any_queue::{AnyQueue, Published};
-use super::duration;
 use crate::Error;
+use crate::duration;
 use crate::terminal::note;
 use rialto_queue::Publish;
 use std::io::{self, BufRead, Read};

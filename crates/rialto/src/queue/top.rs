@@ -1,9 +1,9 @@
 //! Watching topics.
 
 use super::any_queue::AnyQueue;
-use super::duration;
 use super::topics::shown;
 use crate::Error;
+use crate::duration;
 use crate::terminal::say;
 use serde_json::Value;
 use std::thread;

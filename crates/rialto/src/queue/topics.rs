@@ -1,9 +1,9 @@
 //! Creating, listing and deleting topics and groups.
 
 use super::any_queue::AnyQueue;
-use super::duration;
 use super::local::told;
 use crate::Error;
+use crate::duration;
 use crate::terminal::say;
 use rialto_client::api::{
     DeadLetterChoice, GroupDelivery, GroupOrder, GroupRequest, GroupSharing, GroupStart,

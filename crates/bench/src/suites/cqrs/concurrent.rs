@@ -1,8 +1,7 @@
 //! A thousand concurrent commands or events: started by one task, in shares, and one task each.
 
-use super::case;
-use super::work::{Charge, Charged, Pool, RATE_PPM, fee};
-use crate::calls::{Arm, Sums, Targets, measure};
+use super::work::{Charge, Charged, Pool, RATE_PPM, SPOILED, fee, left_in, sum};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, broken};
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
@@ -16,10 +15,18 @@ use tokio::task::JoinHandle;
 /// The number of threads that run tasks: the processors of the machine of the targets.
 const THREADS: usize = 2;
 const AT_ONCE: u64 = 1_000;
+/// What a thousand commands should take at most.
+const WITHIN_NS: f64 = 200_000.0;
 
 /// A desk, or a ledger, that many threads use concurrently.
 #[derive(Debug, Default)]
 struct Shared(AtomicU64);
+
+impl Shared {
+    fn total(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 impl Handler<Charge> for Shared {
     async fn handle(&self, charge: Charge, _: &Context<'_>) -> Result<u64> {
@@ -56,152 +63,100 @@ const SHARES: &str = "A call is the whole thousand: two tokio tasks on two worke
 const ONE_THREAD: &str = "A call is the whole thousand: the same on the calling thread alone, where \
     all that is allocated is counted.";
 
+/// Where commands and events are sent.
+struct Scene {
+    calls: u64,
+    two: Runtime,
+    one: Runtime,
+    pool: Arc<Pool>,
+    bus: Arc<SharedBus>,
+}
+
+impl Scene {
+    /// The same on two threads and on one, where all that is allocated is counted.
+    fn arms<'a, F: Future<Output = u64> + Send + 'static>(
+        &'a self,
+        what: &str,
+        all: impl Fn(Arc<SharedBus>, Arc<Pool>) -> F + Copy + Send + 'static,
+        expected: impl Fn(u64) -> Sums + Copy + 'a,
+        said: impl Fn(Arm<'a>) -> Arm<'a>,
+    ) -> [Arm<'a>; 2] {
+        let on = |runtime: &'a Runtime, threads: &str| {
+            let SharedBus { desk, ledger, .. } = &*self.bus;
+            let total = move || desk.total().wrapping_add(ledger.total());
+            let run = move |calls: u64| left_in(total, || self.rounds(runtime, calls, all));
+            Arm::new(format!("{what}, {threads}"), self.calls, run, expected)
+        };
+        let [two, one] = [on(&self.two, "2 threads"), on(&self.one, "1 thread")];
+        let two = said(two).on_other_threads();
+        // Nothing is asked of the one thread.
+        let one = one.beside(two.work).note(ONE_THREAD);
+        [two, one]
+    }
+
+    /// Has it all done so many times, from within the runtime: tasks made outside of it would all go
+    /// through one lock.
+    fn rounds<F: Future<Output = u64> + Send + 'static>(
+        &self,
+        runtime: &Runtime,
+        calls: u64,
+        all: impl Fn(Arc<SharedBus>, Arc<Pool>) -> F + Send + 'static,
+    ) -> u64 {
+        let (bus, pool) = (Arc::clone(&self.bus), Arc::clone(&self.pool));
+        let root = runtime.spawn(async move {
+            let mut answers = 0_u64;
+            for _ in 0..calls {
+                answers = answers.wrapping_add(all(Arc::clone(&bus), Arc::clone(&pool)).await);
+            }
+            answers
+        });
+        // A task that panicked has no answers, which then are not what they must be.
+        runtime.block_on(root).unwrap_or(0)
+    }
+}
+
 pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
-    let calls = context.sized(100, 2);
-    let pool = Arc::new(Pool::new());
-    let two = Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .build()
-        .map_err(broken("concurrent commands", "start a runtime"))?;
-    let one = super::runtime()?;
-    let bus = Arc::new(SharedBus {
-        all: behaviours![],
-        desk: Shared::default(),
-        ledger: Shared::default(),
-    });
-    let (two, one, pool, bus) = (&two, &one, &pool, &bus);
-    let fees = |calls| {
+    let two = Builder::new_multi_thread().worker_threads(THREADS).build();
+    let bus = SharedBus { all: behaviours![], desk: Shared::default(), ledger: Shared::default() };
+    let scene = &Scene {
+        calls: context.sized(100, 2),
+        two: two.map_err(broken("concurrent commands", "start a runtime"))?,
+        one: super::runtime()?,
+        pool: Arc::new(Pool::new()),
+        bus: Arc::new(bus),
+    };
+    let pool = &scene.pool;
+    let fees = |calls: u64| {
         let fees = pool.fees(AT_ONCE) * calls;
         Sums { answers: fees, effects: fees }
     };
-    let nothing = |calls| Sums { answers: pool.told(AT_ONCE) * calls, effects: 0 };
-    let told = |calls| Sums { answers: AT_ONCE * calls, effects: pool.told(AT_ONCE) * calls };
-    let measured = measure(
-        context,
-        "a thousand at once",
-        vec![
-            Arm::new(
-                case("1000 concurrent commands, started by one task, 2 threads"),
-                calls,
-                |calls| charged(bus, || rounds(two, calls, bus, pool, start_all)),
-                fees,
-            ),
-            Arm::new(
-                case("1000 concurrent commands, started by one task, 1 thread"),
-                calls,
-                |calls| charged(bus, || rounds(one, calls, bus, pool, start_all)),
-                fees,
-            ),
-            Arm::new(
-                case("1000 concurrent commands, a task each, 2 threads"),
-                calls,
-                |calls| charged(bus, || rounds(two, calls, bus, pool, send_all)),
-                fees,
-            ),
-            Arm::new(
-                case("1000 concurrent commands, a task each, 1 thread"),
-                calls,
-                |calls| charged(bus, || rounds(one, calls, bus, pool, send_all)),
-                fees,
-            ),
-            Arm::new(
-                case("1000 tasks without commands, 2 threads"),
-                calls,
-                |calls| charged(bus, || rounds(two, calls, bus, pool, send_nothing)),
-                nothing,
-            ),
-            Arm::new(
-                case("1000 tasks without commands, 1 thread"),
-                calls,
-                |calls| charged(bus, || rounds(one, calls, bus, pool, send_nothing)),
-                nothing,
-            ),
-            Arm::new(
-                case("1000 concurrent commands, 500 in flight in each of two tasks, 2 threads"),
-                calls,
-                |calls| charged(bus, || rounds(two, calls, bus, pool, send_shares)),
-                fees,
-            ),
-            Arm::new(
-                case("1000 concurrent commands, 500 in flight in each of two tasks, 1 thread"),
-                calls,
-                |calls| charged(bus, || rounds(one, calls, bus, pool, send_shares)),
-                fees,
-            ),
-            Arm::new(
-                case("1000 concurrent events, a task each, 2 threads"),
-                calls,
-                |calls| noted(bus, || rounds(two, calls, bus, pool, publish_all)),
-                told,
-            ),
-            Arm::new(
-                case("1000 concurrent events, a task each, 1 thread"),
-                calls,
-                |calls| noted(bus, || rounds(one, calls, bus, pool, publish_all)),
-                told,
-            ),
-        ],
-    )?;
-    let mut outcome = Outcome::default();
-    let commands = Targets::time(200_000.0);
-    let sent = Some(Work::Bus(BusWork::SendThousandAtOnce));
-    let published = Some(Work::Bus(BusWork::PublishThousandAtOnce));
-    for (first, work, targets, note) in [
-        (0, sent, commands, STARTED),
-        (2, sent, commands, TASKS),
-        (4, None, Targets::default(), BARE),
-        (6, sent, commands, SHARES),
-        (8, published, Targets::default(), TASKS),
-    ] {
-        // Allocations of tasks on other threads are not counted, so that there is no row of them.
-        let time = measured.rows(first, work, targets).into_iter().take(1);
-        outcome.rows.extend(time.map(|row| row.footnote(note)));
-        let rows = measured.rows(first + 1, work, Targets::default());
-        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(ONE_THREAD)));
-    }
-    Ok(outcome)
-}
-
-/// The answers, and the fees in the till of the desk.
-fn charged(bus: &SharedBus, answers: impl FnOnce() -> u64) -> Sums {
-    let before = bus.desk.0.load(Ordering::Relaxed);
-    let answers = answers();
-    Sums { answers, effects: bus.desk.0.load(Ordering::Relaxed).wrapping_sub(before) }
-}
-
-/// The answers, and the fees in the ledger.
-fn noted(bus: &SharedBus, answers: impl FnOnce() -> u64) -> Sums {
-    let before = bus.ledger.0.load(Ordering::Relaxed);
-    let answers = answers();
-    Sums { answers, effects: bus.ledger.0.load(Ordering::Relaxed).wrapping_sub(before) }
-}
-
-/// Repeats it from within the runtime: tasks spawned from outside would all go through one lock.
-fn rounds<F: Future<Output = u64> + Send + 'static>(
-    runtime: &Runtime,
-    calls: u64,
-    bus: &Arc<SharedBus>,
-    pool: &Arc<Pool>,
-    all: impl Fn(Arc<SharedBus>, Arc<Pool>) -> F + Send + 'static,
-) -> u64 {
-    let (bus, pool) = (Arc::clone(bus), Arc::clone(pool));
-    let root = runtime.spawn(async move {
-        let mut answers = 0_u64;
-        for _ in 0..calls {
-            answers = answers.wrapping_add(all(Arc::clone(&bus), Arc::clone(&pool)).await);
-        }
-        answers
-    });
-    // A task that panicked has no answers, which then fail the verification.
-    runtime.block_on(root).unwrap_or(0)
+    let nothing = |calls: u64| Sums::of_answers(pool.told(AT_ONCE) * calls);
+    let told = |calls: u64| Sums { answers: AT_ONCE * calls, effects: pool.told(AT_ONCE) * calls };
+    let sent = Work::Bus(BusWork::SendThousandAtOnce);
+    let published = Work::Bus(BusWork::PublishThousandAtOnce);
+    let shares = "1000 concurrent commands, 500 in flight in each of two tasks";
+    let all = [
+        scene.arms("1000 concurrent commands, started by one task", start_all, fees, |arm| {
+            arm.beside(sent).within(WITHIN_NS).note(STARTED)
+        }),
+        scene.arms("1000 concurrent commands, a task each", send_all, fees, |arm| {
+            arm.beside(sent).within(WITHIN_NS).note(TASKS)
+        }),
+        scene.arms("1000 tasks without commands", send_nothing, nothing, |arm| arm.note(BARE)),
+        scene
+            .arms(shares, send_shares, fees, |arm| arm.beside(sent).within(WITHIN_NS).note(SHARES)),
+        scene.arms("1000 concurrent events, a task each", publish_all, told, |arm| {
+            arm.beside(published).note(TASKS)
+        }),
+    ];
+    measure(context, "a thousand at once", all.into_iter().flatten().collect())
 }
 
 /// One task has all commands in flight.
 async fn start_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     let commands = (0..AT_ONCE).map(|call| pool.charge(call));
     let cx = Context::new();
-    let answers = bus.send_batch(commands, &cx, AT_ONCE as usize).await;
-    answers.into_iter().fold(0, |sum, answer| sum.wrapping_add(answer.unwrap_or(u64::MAX / 3)))
+    sum(bus.send_batch(commands, &cx, AT_ONCE as usize).await)
 }
 
 /// The cost of tasks alone: each returns its argument.
@@ -211,15 +166,15 @@ async fn send_nothing(_: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
         // Through the black box, so that the compiler cannot remove the task.
         tokio::spawn(async move { black_box(charge).price })
     });
-    sum(tasks.collect()).await
+    joined(tasks.collect()).await
 }
 
 async fn send_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
     let tasks = (0..AT_ONCE).map(|call| {
         let (bus, charge) = (Arc::clone(&bus), pool.charge(call));
-        tokio::spawn(async move { bus.send(charge, &Context::new()).await.unwrap_or(u64::MAX / 3) })
+        tokio::spawn(async move { bus.send(charge, &Context::new()).await.unwrap_or(SPOILED) })
     });
-    sum(tasks.collect()).await
+    joined(tasks.collect()).await
 }
 
 /// As many tasks as threads, each with its share of the commands in flight.
@@ -231,13 +186,10 @@ async fn send_shares(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
             let first = (task * share) as usize;
             let commands = pool.first(first + share as usize)[first..].to_vec();
             let cx = Context::new();
-            let answers = bus.send_batch(commands, &cx, share as usize).await;
-            answers
-                .into_iter()
-                .fold(0_u64, |sum, answer| sum.wrapping_add(answer.unwrap_or(u64::MAX / 3)))
+            sum(bus.send_batch(commands, &cx, share as usize).await)
         })
     });
-    sum(tasks.collect()).await
+    joined(tasks.collect()).await
 }
 
 async fn publish_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
@@ -245,15 +197,15 @@ async fn publish_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
         let (bus, charged) = (Arc::clone(&bus), pool.charged(call));
         tokio::spawn(async move { u64::from(bus.publish(&charged, &Context::new()).await.is_ok()) })
     });
-    sum(tasks.collect()).await
+    joined(tasks.collect()).await
 }
 
 /// Sums the answers. It waits for the last task first: when that has ended, most others have, and
 /// need no wake-up.
-async fn sum(tasks: Vec<JoinHandle<u64>>) -> u64 {
+async fn joined(tasks: Vec<JoinHandle<u64>>) -> u64 {
     let mut sum = 0_u64;
     for task in tasks.into_iter().rev() {
-        sum = sum.wrapping_add(task.await.unwrap_or(u64::MAX / 3));
+        sum = sum.wrapping_add(task.await.unwrap_or(SPOILED));
     }
     sum
 }

@@ -1,12 +1,12 @@
 //! Events, and batches of them and of commands.
 
-use super::work::{Charge, Charged, Desk, Ledger, Pool};
-use super::{case, runtime};
-use crate::calls::{Arm, Sums, Targets, measure};
+use super::runtime;
+use super::work::{Charge, Charged, Desk, Ledger, Pool, left_in, sum};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, broken};
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
-use rialto_bus::{AnnouncesNow, Bus, Context, Dispatch, Result, behaviours, bus};
+use rialto_bus::{AnnouncesNow, Bus, Context, Dispatch, behaviours, bus};
 use std::hint::black_box;
 
 bus! { struct Desks { all through [] { desk: Desk => now Charge; } } }
@@ -40,21 +40,9 @@ fn publish(
     bus: &(impl Dispatch + AnnouncesNow<Charged>),
     ledgers: &[&Ledger],
 ) -> Sums {
-    let before = total(ledgers);
-    let mut answers = 0;
-    for call in 0..calls {
-        answers += u64::from(bus.publish_now(&pool.charged(call), cx).is_ok());
-    }
-    Sums { answers, effects: total(ledgers).wrapping_sub(before) }
-}
-
-fn total(ledgers: &[&Ledger]) -> u64 {
-    ledgers.iter().map(|ledger| ledger.0.total()).fold(0, u64::wrapping_add)
-}
-
-/// Sums the answers of a batch; an error spoils the sum.
-fn sum(answers: impl IntoIterator<Item = Result<u64>>) -> u64 {
-    answers.into_iter().fold(0, |sum, answer| sum.wrapping_add(answer.unwrap_or(u64::MAX / 3)))
+    let total = || ledgers.iter().map(|ledger| ledger.0.total()).fold(0, u64::wrapping_add);
+    let published = |call| u64::from(bus.publish_now(&pool.charged(call), cx).is_ok());
+    left_in(total, || (0..calls).map(published).sum())
 }
 
 pub(super) fn events(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
@@ -73,38 +61,21 @@ pub(super) fn events(context: &mut Bench<'_>) -> std::result::Result<Outcome, Be
         .map_err(broken("dynamic publish", "build the bus"))?;
     let told =
         |handlers: u64| move |calls| Sums { answers: calls, effects: handlers * pool.told(calls) };
-    let measured = measure(
-        context,
-        "events",
-        vec![
-            Arm::new(
-                case("static publish, one handler"),
-                calls,
-                |calls| publish(calls, pool, cx, one, &[&one.first]),
-                told(1),
-            ),
-            Arm::new(
-                case("static publish, three handlers"),
-                calls,
-                |calls| {
-                    publish(calls, pool, cx, three, &[&three.first, &three.second, &three.third])
-                },
-                told(3),
-            ),
-            Arm::new(
-                case("dynamic publish, three handlers"),
-                calls,
-                |calls| publish(calls, pool, cx, dynamic, &listeners.each_ref()),
-                told(3),
-            ),
-        ],
-    )?;
-    let mut outcome = Outcome::default();
-    let beside = Some(Work::Bus(BusWork::Publish));
-    outcome.rows.extend(measured.rows(0, beside, Targets::without_allocation(5.0)));
-    outcome.rows.extend(measured.rows(1, None, Targets::without_allocation(12.0)));
-    outcome.rows.extend(measured.rows(2, None, Targets::default()));
-    Ok(outcome)
+    let to_one = |calls: u64| publish(calls, pool, cx, one, &[&one.first]);
+    let ledgers = [&three.first, &three.second, &three.third];
+    let to_three = |calls: u64| publish(calls, pool, cx, three, &ledgers);
+    let dynamically = |calls: u64| publish(calls, pool, cx, dynamic, &listeners.each_ref());
+    let arms = vec![
+        Arm::new("static publish, one handler", calls, to_one, told(1))
+            .beside(Work::Bus(BusWork::Publish))
+            .within(5.0)
+            .without_allocation(),
+        Arm::new("static publish, three handlers", calls, to_three, told(3))
+            .within(12.0)
+            .without_allocation(),
+        Arm::new("dynamic publish, three handlers", calls, dynamically, told(3)),
+    ];
+    measure(context, "events", arms)
 }
 
 pub(super) fn batches(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
@@ -115,69 +86,58 @@ pub(super) fn batches(context: &mut Bench<'_>) -> std::result::Result<Outcome, B
     let desks = &Desks { all: behaviours![], desk: Desk::new() };
     let one = &One { first: Ledger::default() };
     let commands = |batch: u64| (batch * BATCH..(batch + 1) * BATCH).map(|call| pool.charge(call));
-    let charged = |calls| pool.charged_in_all(calls * BATCH);
+    let in_till = || desks.desk.till.total();
+    let charged = |calls: u64| pool.charged_in_all(calls * BATCH);
     let mut answers = Vec::with_capacity(BATCH as usize);
-    let events: Vec<Charged> = (0..BATCH).map(|call| pool.charged(call)).collect();
-    let events = &events;
-    let measured = measure(
-        context,
-        "batches",
-        vec![
-            Arm::new(
-                case("batch of 100 commands, static, no behaviours"),
-                calls,
-                |calls| {
-                    let before = desks.desk.till.total();
-                    let mut all = 0_u64;
-                    for batch in 0..calls {
-                        desks.send_batch_now(commands(batch), cx, &mut answers);
-                        all = all.wrapping_add(sum(answers.drain(..)));
-                    }
-                    Sums { answers: all, effects: desks.desk.till.total() - before }
-                },
-                charged,
-            ),
-            Arm::new(
-                case("batch of 100 commands, static, awaited, no behaviours"),
-                calls,
-                |calls| {
-                    let before = desks.desk.till.total();
-                    let all = runtime.block_on(async {
-                        let mut all = 0_u64;
-                        for batch in 0..calls {
-                            let answers = desks.send_batch(commands(batch), cx, CONCURRENT).await;
-                            all = all.wrapping_add(sum(answers));
-                        }
-                        all
-                    });
-                    Sums { answers: all, effects: desks.desk.till.total() - before }
-                },
-                charged,
-            ),
-            Arm::new(
-                case("batch of 100 events, static, one handler"),
-                calls,
-                |calls| {
-                    let before = one.first.0.total();
-                    let mut told = 0;
-                    for _ in 0..calls {
-                        // As with commands: the compiler must not combine several events.
-                        let batch = events.iter().map(black_box);
-                        told += u64::from(one.publish_batch_now(batch, cx).is_ok());
-                    }
-                    Sums { answers: told, effects: one.first.0.total() - before }
-                },
-                |calls| Sums { answers: calls, effects: calls * pool.told(BATCH) },
-            ),
-        ],
-    )?;
-    let mut outcome = Outcome::default();
-    let mut add = |arm, work, targets, note| {
-        let rows = measured.rows(arm, Some(Work::Bus(work)), targets);
-        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(note)));
+    let send = move |calls: u64| {
+        let made = || {
+            let mut all = 0_u64;
+            for batch in 0..calls {
+                desks.send_batch_now(commands(batch), cx, &mut answers);
+                all = all.wrapping_add(sum(answers.drain(..)));
+            }
+            all
+        };
+        left_in(in_till, made)
     };
-    add(0, BusWork::SendHundred, Targets::without_allocation(500.0), ANSWERS);
-    add(1, BusWork::SendHundred, Targets::default(), AWAITED);
-    add(2, BusWork::PublishHundred, Targets::without_allocation(500.0), EVENTS);
-    Ok(outcome)
+    let await_each = |calls: u64| {
+        let made = async {
+            let mut all = 0_u64;
+            for batch in 0..calls {
+                all =
+                    all.wrapping_add(sum(desks.send_batch(commands(batch), cx, CONCURRENT).await));
+            }
+            all
+        };
+        left_in(in_till, || runtime.block_on(made))
+    };
+    let events: Vec<Charged> = (0..BATCH).map(|call| pool.charged(call)).collect();
+    let publish = |calls: u64| {
+        // As with commands: the compiler is not to see several events at once.
+        let published =
+            |_| u64::from(one.publish_batch_now(events.iter().map(black_box), cx).is_ok());
+        left_in(|| one.first.0.total(), || (0..calls).map(published).sum())
+    };
+    let told = |calls: u64| Sums { answers: calls, effects: calls * pool.told(BATCH) };
+    let arms = vec![
+        Arm::new("batch of 100 commands, static, no behaviours", calls, send, charged)
+            .beside(Work::Bus(BusWork::SendHundred))
+            .within(500.0)
+            .without_allocation()
+            .note(ANSWERS),
+        Arm::new(
+            "batch of 100 commands, static, awaited, no behaviours",
+            calls,
+            await_each,
+            charged,
+        )
+        .beside(Work::Bus(BusWork::SendHundred))
+        .note(AWAITED),
+        Arm::new("batch of 100 events, static, one handler", calls, publish, told)
+            .beside(Work::Bus(BusWork::PublishHundred))
+            .within(500.0)
+            .without_allocation()
+            .note(EVENTS),
+    ];
+    measure(context, "batches", arms)
 }

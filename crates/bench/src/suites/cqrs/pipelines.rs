@@ -1,8 +1,7 @@
 //! One command through the five behaviours that read no clock.
 
-use super::case;
 use super::work::{Brittle, Charge, Pool, sum_of};
-use crate::calls::{Arm, Targets, measure};
+use crate::calls::{Arm, measure};
 use crate::error::{BenchError, broken, verify};
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
@@ -70,6 +69,7 @@ bus! {
     }
 }
 
+const STATIC: &str = "static send through five behaviours";
 const FIVE: &str = "Counters, panic isolation, validation, authorisation and a concurrency limit, in \
     this order; that each refuses what it must is verified before anything is timed. Counting and \
     limiting take three locked instructions a call. The handler might panic, for all that the \
@@ -89,44 +89,28 @@ pub(super) fn pipelines(context: &mut Bench<'_>) -> std::result::Result<Outcome,
         .map_err(broken("dynamic send", "build the bus"))?;
     refuse(guarded)?;
     refuse(dynamic)?;
-    let expected = |calls| pool.charged_in_all(calls);
-    let measured = measure(
-        context,
-        "sends through five behaviours",
-        vec![
-            Arm::new(
-                case("static send through five behaviours"),
-                calls,
-                |calls| {
-                    sum_of(calls, &guarded.brittle.desk.till, |call| {
-                        guarded.send_now(pool.charge(call), cx)
-                    })
-                },
-                expected,
-            ),
-            Arm::new(
-                case("dynamic send through five behaviours"),
-                calls,
-                |calls| sum_of(calls, &till, |call| dynamic.send_now(pool.charge(call), cx)),
-                expected,
-            ),
-        ],
-    )?;
+    let expected = |calls: u64| pool.charged_in_all(calls);
+    let send = |calls: u64| {
+        sum_of(calls, &guarded.brittle.desk.till, |call| guarded.send_now(pool.charge(call), cx))
+    };
+    let send_dynamic =
+        |calls: u64| sum_of(calls, &till, |call| dynamic.send_now(pool.charge(call), cx));
+    let arms = vec![
+        Arm::new(STATIC, calls, send, expected)
+            .beside(Work::Bus(BusWork::SendStaticThroughFive))
+            .within(25.0)
+            .without_allocation()
+            .note(FIVE),
+        Arm::new("dynamic send through five behaviours", calls, send_dynamic, expected)
+            .beside(Work::Bus(BusWork::SendDynamicThroughFive))
+            .within(100.0)
+            .without_allocation()
+            .note(FIVE),
+    ];
+    let outcome = measure(context, "sends through five behaviours", arms)?;
     let counts = guarded.all.0.of::<Charge>();
-    verify("static send through five behaviours", "commands refused", counts.failed(), 3)?;
-    verify(
-        "static send through five behaviours",
-        "commands counted",
-        counts.total() > calls,
-        true,
-    )?;
-    let mut outcome = Outcome::default();
-    for (arm, work, time_ns) in
-        [(0, BusWork::SendStaticThroughFive, 25.0), (1, BusWork::SendDynamicThroughFive, 100.0)]
-    {
-        let rows = measured.rows(arm, Some(Work::Bus(work)), Targets::without_allocation(time_ns));
-        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(FIVE)));
-    }
+    verify(STATIC, "commands refused", counts.failed(), 3)?;
+    verify(STATIC, "commands counted", counts.total() > calls, true)?;
     Ok(outcome)
 }
 

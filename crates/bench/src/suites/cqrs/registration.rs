@@ -1,7 +1,6 @@
 //! Building a bus, and finding handlers in it.
 
-use super::case;
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::BenchError;
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
@@ -90,34 +89,23 @@ macro_rules! bus_of {
 pub(super) fn registration(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
     let calls = HANDLERS * context.sized(10_000, 10);
     let cx = &Context::new();
-    let expected = |calls| Sums { answers: 7 * (calls / HANDLERS), effects: 0 };
+    let expected = |calls| Sums::of_answers(7 * (calls / HANDLERS));
     let asked = |bus: Bus| bus.query_now(Numbered::<7>, cx).unwrap_or(0);
-    let made = |calls, make: fn() -> std::result::Result<Bus, BuildError>| {
-        let buses = (0..calls / HANDLERS).map(|_| make().map_or(0, asked));
-        Sums { answers: buses.sum(), effects: 0 }
+    let made = |make: fn() -> std::result::Result<Bus, BuildError>| {
+        move |calls: u64| {
+            let buses = (0..calls / HANDLERS).map(|_| make().map_or(0, asked));
+            Sums::of_answers(buses.sum())
+        }
     };
-    let measured = measure(
-        context,
-        "registration",
-        vec![
-            Arm::new(
-                case("registering a handler by hand"),
-                calls,
-                |calls| made(calls, || bus_of!(0 1 2 3 4 5 6 7)),
-                expected,
-            ),
-            Arm::new(
-                case("registering a handler that is found"),
-                calls,
-                |calls| made(calls, || Bus::builder().discover_in(found::MODULE).build()),
-                expected,
-            ),
-        ],
-    )?;
-    let mut outcome = Outcome::default();
-    for (arm, work) in [(0, BusWork::RegisterByHand), (1, BusWork::RegisterFound)] {
-        let rows = measured.rows(arm, Some(Work::Bus(work)), Targets::default());
-        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(SHARE)));
-    }
-    Ok(outcome)
+    let by_hand = made(|| bus_of!(0 1 2 3 4 5 6 7));
+    let discovered = made(|| Bus::builder().discover_in(found::MODULE).build());
+    let arms = vec![
+        Arm::new("registering a handler by hand", calls, by_hand, expected)
+            .beside(Work::Bus(BusWork::RegisterByHand))
+            .note(SHARE),
+        Arm::new("registering a handler that is found", calls, discovered, expected)
+            .beside(Work::Bus(BusWork::RegisterFound))
+            .note(SHARE),
+    ];
+    measure(context, "registration", arms)
 }

@@ -1,8 +1,7 @@
 //! Handlers that fail, and that panic.
 
-use super::case;
 use super::work::{Brittle, Charge, Expected, Pool, sum_of};
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::BenchError;
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
@@ -62,78 +61,45 @@ pub(super) fn safe(context: &mut Bench<'_>) -> std::result::Result<Outcome, Benc
         failing: Failing,
     };
     let (safe, breaking) = (&bus(u64::MAX), &bus(0));
-    let charged = |calls| pool.charged_in_all(calls);
-    let failed = |calls| Sums { answers: calls, effects: 0 };
+    let charged = |calls: u64| pool.charged_in_all(calls);
+    let call_directly = |calls: u64| {
+        sum_of(calls, &direct.desk.till, |call| direct.handle_now(pool.charge(call), cx))
+    };
+    let send = |calls: u64| {
+        sum_of(calls, &safe.brittle.desk.till, |call| safe.send_now(pool.charge(call), cx))
+    };
+    let fail = |calls: u64| {
+        failures(calls, ErrorKind::Conflict, |call| safe.send_now(Fail(pool.charge(call)), cx))
+    };
+    let panicking = |calls: u64| {
+        failures(calls, ErrorKind::Panicked, |call| breaking.send_now(pool.charge(call), cx))
+    };
+    let failed = Work::Bus(BusWork::SafeError);
+    let arms = vec![
+        Arm::new("handler called directly, success", calls, call_directly, charged)
+            .beside(Work::Bus(BusWork::DirectSuccess)),
+        Arm::new("panic-safe handler, success", calls, send, charged)
+            .beside(Work::Bus(BusWork::SafeSuccess))
+            .over(0, "time of a call over that of the handler", |row| {
+                row.target(2.0).footnote(OVER)
+            }),
+        Arm::new("panic-safe handler, error without a panic", calls / 10, fail, Sums::of_answers)
+            .beside(failed)
+            .within(1_000.0),
+        Arm::new("panic-safe handler, panic", calls / 1_000, panicking, Sums::of_answers)
+            .beside(failed)
+            .note(QUIET),
+    ];
     let quiet = QuietPanics::begin();
-    let measured = measure(
-        context,
-        "handlers that fail",
-        vec![
-            Arm::new(
-                case("handler called directly, success"),
-                calls,
-                |calls| {
-                    sum_of(calls, &direct.desk.till, |call| {
-                        direct.handle_now(pool.charge(call), cx)
-                    })
-                },
-                charged,
-            ),
-            Arm::new(
-                case("panic-safe handler, success"),
-                calls,
-                |calls| {
-                    sum_of(calls, &safe.brittle.desk.till, |call| {
-                        safe.send_now(pool.charge(call), cx)
-                    })
-                },
-                charged,
-            ),
-            Arm::new(
-                case("panic-safe handler, error without a panic"),
-                calls / 10,
-                |calls| {
-                    failures(calls, ErrorKind::Conflict, |call| {
-                        safe.send_now(Fail(pool.charge(call)), cx)
-                    })
-                },
-                failed,
-            ),
-            Arm::new(
-                case("panic-safe handler, panic"),
-                calls / 1_000,
-                |calls| {
-                    failures(calls, ErrorKind::Panicked, |call| {
-                        breaking.send_now(pool.charge(call), cx)
-                    })
-                },
-                failed,
-            ),
-        ],
-    );
+    let outcome = measure(context, "handlers that fail", arms);
     drop(quiet);
-    let measured = measured?;
-    let none = Targets::default();
-    let mut outcome = Outcome::default();
-    outcome.rows.extend(measured.rows(0, Some(Work::Bus(BusWork::DirectSuccess)), none));
-    outcome.rows.extend(measured.rows(1, Some(Work::Bus(BusWork::SafeSuccess)), none));
-    outcome.rows.push(
-        measured.over(1, 0, "time of a call over that of the handler").target(2.0).footnote(OVER),
-    );
-    let error = Some(Work::Bus(BusWork::SafeError));
-    outcome.rows.extend(measured.rows(2, error, Targets::time(1_000.0)));
-    let panics = measured.rows(3, error, none).into_iter();
-    outcome.rows.extend(panics.map(|row| row.footnote(QUIET)));
-    Ok(outcome)
+    outcome
 }
 
 /// Counts the calls that fail in this way.
 fn failures(calls: u64, kind: ErrorKind, mut call: impl FnMut(u64) -> Result<u64>) -> Sums {
-    let mut answers = 0;
-    for number in 0..calls {
-        answers += u64::from(call(number).is_err_and(|error| error.kind() == kind));
-    }
-    Sums { answers, effects: 0 }
+    let failed = |number| u64::from(call(number).is_err_and(|error| error.kind() == kind));
+    Sums::of_answers((0..calls).map(failed).sum())
 }
 
 type Hook = Box<dyn Fn(&panic::PanicHookInfo<'_>) + Sync + Send + 'static>;

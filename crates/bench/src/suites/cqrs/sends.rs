@@ -1,8 +1,8 @@
 //! One command or query at a time.
 
-use super::work::{Charge, Desk, Pool, Quote, sum_of};
-use super::{case, runtime};
-use crate::calls::{Arm, Sums, Targets, measure};
+use super::runtime;
+use super::work::{Charge, Desk, Pool, Quote, SPOILED, left_in, sum_of};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, broken};
 use crate::references::{BusWork, Metric, Work};
 use crate::suite::{Context as Bench, Outcome};
@@ -41,84 +41,49 @@ pub(super) fn sends(context: &mut Bench<'_>) -> Result<Outcome, BenchError> {
         .handle_now::<Quote, _, _>(behaviours![], desk)
         .build()
         .map_err(broken("dynamic send", "build the bus"))?;
-    let all = |calls| pool.charged_in_all(calls);
-    let queries = |calls| Sums { answers: pool.fees(calls), effects: 0 };
-    let measured = measure(
-        context,
-        "sends",
-        vec![
-            Arm::new(
-                case("handler called directly"),
-                calls,
-                move |calls| {
-                    sum_of(calls, &direct.till, |call| direct.handle_now(pool.charge(call), cx))
-                },
-                all,
-            ),
-            Arm::new(
-                case("static send, no behaviours"),
-                calls,
-                move |calls| {
-                    sum_of(calls, &now.desk.till, |call| now.send_now(pool.charge(call), cx))
-                },
-                all,
-            ),
-            Arm::new(
-                case("static send, awaited, no behaviours"),
-                calls,
-                move |calls| {
-                    let before = later.desk.till.total();
-                    let answers = runtime.block_on(async {
-                        let mut answers = 0_u64;
-                        for call in 0..calls {
-                            let answer = later.send(pool.charge(call), cx).await;
-                            answers = answers.wrapping_add(answer.unwrap_or(u64::MAX / 3));
-                        }
-                        answers
-                    });
-                    Sums { answers, effects: later.desk.till.total() - before }
-                },
-                all,
-            ),
-            Arm::new(
-                case("static query, no behaviours"),
-                calls,
-                move |calls| {
-                    sum_of(calls, &now.desk.till, |call| {
-                        now.query_now(Quote(pool.charge(call)), cx)
-                    })
-                },
-                queries,
-            ),
-            Arm::new(
-                case("dynamic send, no behaviours"),
-                calls,
-                move |calls| {
-                    sum_of(calls, &dynamic_till, |call| dynamic.send_now(pool.charge(call), cx))
-                },
-                all,
-            ),
-        ],
-    )?;
-    let mut outcome = Outcome::default();
-    let mut add = |arm, work, targets, note: Option<&str>| {
-        let rows = measured.rows(arm, work, targets).into_iter().map(|row| match note {
-            Some(note) => row.footnote(note),
-            None => row,
-        });
-        outcome.rows.extend(rows);
+    let all = |calls: u64| pool.charged_in_all(calls);
+    let queries = |calls: u64| Sums::of_answers(pool.fees(calls));
+    let call_directly =
+        |calls: u64| sum_of(calls, &direct.till, |call| direct.handle_now(pool.charge(call), cx));
+    let send =
+        |calls: u64| sum_of(calls, &now.desk.till, |call| now.send_now(pool.charge(call), cx));
+    let await_each = |calls: u64| {
+        let made = async {
+            let mut answers = 0_u64;
+            for call in 0..calls {
+                let answer = later.send(pool.charge(call), cx).await;
+                answers = answers.wrapping_add(answer.unwrap_or(SPOILED));
+            }
+            answers
+        };
+        left_in(|| later.desk.till.total(), || runtime.block_on(made))
     };
-    let none = Targets::default();
-    add(0, None, none, Some(DIRECT));
-    add(1, Some(Work::Bus(BusWork::SendStatic)), Targets::without_allocation(5.0), None);
-    add(2, Some(Work::Bus(BusWork::SendStatic)), Targets::without_allocation(5.0), Some(AWAITED));
-    add(3, Some(Work::Bus(BusWork::Query)), Targets::without_allocation(5.0), Some(QUERY));
-    add(4, Some(Work::Bus(BusWork::SendDynamic)), none, None);
-    outcome.rows.push(
-        measured
-            .over(4, 1, "time of a call over that of the static send")
-            .beside(Work::Bus(BusWork::Resolve), Metric::Mean)
-            .footnote(RESOLVE),
-    );
-    Ok(outcome)
+    let query = |calls: u64| {
+        sum_of(calls, &now.desk.till, |call| now.query_now(Quote(pool.charge(call)), cx))
+    };
+    let send_dynamic =
+        |calls: u64| sum_of(calls, &dynamic_till, |call| dynamic.send_now(pool.charge(call), cx));
+    let arms = vec![
+        Arm::new("handler called directly", calls, call_directly, all).note(DIRECT),
+        Arm::new("static send, no behaviours", calls, send, all)
+            .beside(Work::Bus(BusWork::SendStatic))
+            .within(5.0)
+            .without_allocation(),
+        Arm::new("static send, awaited, no behaviours", calls, await_each, all)
+            .beside(Work::Bus(BusWork::SendStatic))
+            .within(5.0)
+            .without_allocation()
+            .note(AWAITED),
+        Arm::new("static query, no behaviours", calls, query, queries)
+            .beside(Work::Bus(BusWork::Query))
+            .within(5.0)
+            .without_allocation()
+            .note(QUERY),
+        Arm::new("dynamic send, no behaviours", calls, send_dynamic, all)
+            .beside(Work::Bus(BusWork::SendDynamic))
+            .over(1, "time of a call over that of the static send", |row| {
+                row.beside(Work::Bus(BusWork::Resolve), Metric::Mean).footnote(RESOLVE)
+            }),
+    ];
+    measure(context, "sends", arms)
 }

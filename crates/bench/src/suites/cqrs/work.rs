@@ -222,13 +222,31 @@ impl Pool {
     }
 }
 
-/// Makes calls and sums their answers; an error counts as a number that spoils the sum.
+/// What an error counts as: a number that spoils the sum.
+pub(super) const SPOILED: u64 = u64::MAX / 3;
+
+/// Makes calls and adds up their answers; an error spoils the sum.
 #[inline]
 pub(super) fn sum_of(calls: u64, till: &Till, mut call: impl FnMut(u64) -> Result<u64>) -> Sums {
-    let before = till.total();
-    let mut answers = 0_u64;
-    for number in 0..calls {
-        answers = answers.wrapping_add(call(number).unwrap_or(u64::MAX / 3));
-    }
-    Sums { answers, effects: till.total().wrapping_sub(before) }
+    let made = || {
+        let mut answers = 0_u64;
+        for number in 0..calls {
+            answers = answers.wrapping_add(call(number).unwrap_or(SPOILED));
+        }
+        answers
+    };
+    left_in(|| till.total(), made)
+}
+
+/// Adds up answers; an error spoils the sum.
+pub(super) fn sum(answers: impl IntoIterator<Item = Result<u64>>) -> u64 {
+    answers.into_iter().fold(0, |sum, answer| sum.wrapping_add(answer.unwrap_or(SPOILED)))
+}
+
+/// The answers of some calls, and by how much a total grew with them.
+#[inline]
+pub(super) fn left_in(total: impl Fn() -> u64, made: impl FnOnce() -> u64) -> Sums {
+    let before = total();
+    let answers = made();
+    Sums { answers, effects: total().wrapping_sub(before) }
 }

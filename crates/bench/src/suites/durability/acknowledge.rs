@@ -5,7 +5,7 @@ use crate::drive::{
     read_back, submissions,
 };
 use crate::error::{BenchError, verify};
-use crate::measure::{Latencies, Spread};
+use crate::measure::{Latencies, Spread, percentile_spreads};
 use crate::references::{Metric, Work};
 use crate::report::figure::{Figure, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
@@ -90,10 +90,7 @@ fn run(
 }
 
 fn rows(case: &Case, workload: &Workload, passes: &[Pass]) -> Vec<Row> {
-    let spread = |value: &dyn Fn(&Pass) -> f64| {
-        let values: Vec<f64> = passes.iter().map(value).collect();
-        Spread::of(&values).expect("at least one pass was made")
-    };
+    let spread = |value: fn(&Pass) -> f64| Spread::over(passes, value);
     let row = |metric: String, spread: Spread, unit: Unit| {
         let late = passes.iter().map(|pass| pass.open.late_ns_max).max();
         Row::of_spread(case, metric, spread, unit)
@@ -105,30 +102,28 @@ fn rows(case: &Case, workload: &Workload, passes: &[Pass]) -> Vec<Row> {
             .footnote(OPEN_LOOP)
     };
     let mut rows = vec![
-        row("throughput".into(), spread(&|pass| pass.open.rate), Unit::OrdersPerSecond)
+        row("throughput".into(), spread(|pass| pass.open.rate), Unit::OrdersPerSecond)
             .footnote(FEES),
-        row("one disk sync".into(), spread(&|pass| sync_ns(pass)), Unit::Nanoseconds)
-            .footnote(ONE_SYNC),
-        row(
-            "latency mean".into(),
-            spread(&|pass| pass.open.latencies.mean_ns()),
-            Unit::Nanoseconds,
-        )
-        .beside(Work::RandomPrices, Metric::Mean),
+        row("one disk sync".into(), spread(sync_ns), Unit::Nanoseconds).footnote(ONE_SYNC),
+        row("latency mean".into(), spread(|pass| pass.open.latencies.mean_ns()), Unit::Nanoseconds)
+            .beside(Work::RandomPrices, Metric::Mean),
     ];
-    for (position, (name, _)) in passes[0].open.latencies.percentiles().named().iter().enumerate() {
-        let of = |pass: &Pass| pass.open.latencies.percentiles().named()[position].1 as f64;
-        let mut ns = row(format!("latency {name}"), spread(&of), Unit::Nanoseconds);
-        if let Some(metric) = Metric::of_percentile(name) {
-            ns = ns.beside(Work::RandomPrices, metric);
-        }
-        rows.push(ns);
-        if ["p50", "p99"].contains(name) {
-            let syncs = spread(&|pass| of(pass) / sync_ns(pass));
+    let p50 = |pass: &Pass| pass.open.latencies.percentiles().p50 as f64 / sync_ns(pass);
+    let p99 = |pass: &Pass| pass.open.latencies.percentiles().p99 as f64 / sync_ns(pass);
+    let percentiles: Vec<_> = passes.iter().map(|pass| pass.open.latencies.percentiles()).collect();
+    for (name, of) in percentile_spreads(percentiles.iter()) {
+        let metric = Metric::of_percentile(name);
+        let ns = row(format!("latency {name}"), of, Unit::Nanoseconds);
+        rows.push(ns.beside(Work::RandomPrices, metric));
+        let syncs = match name {
+            "p50" => Some((spread(p50), Some(P50_SYNCS))),
+            "p99" => Some((spread(p99), None)),
+            _ => None,
+        };
+        rows.extend(syncs.map(|(syncs, target)| {
             let metric = format!("latency {name} in disk syncs");
-            let syncs = row(metric, syncs, Unit::DiskSyncs).footnote(ONE_SYNC);
-            rows.push(if *name == "p50" { syncs.target(P50_SYNCS) } else { syncs });
-        }
+            row(metric, syncs, Unit::DiskSyncs).target(target).footnote(ONE_SYNC)
+        }));
     }
     let pairs: Vec<_> = passes.iter().map(|pass| (&pass.open.latencies, &pass.control)).collect();
     rows.extend(control_rows(case, Level::Synced.name(), &pairs, true));

@@ -90,8 +90,8 @@ fn line(
             .check("acknowledge_p99_ns", arm.acknowledge.p99)
             .footnote(IN_FLIGHT);
         // perpetual-exchange sent its orders one at a time.
-        let alone = settings.in_flight_max == 1;
-        rows.push(if alone { row.beside(Work::RandomPrices, Metric::Throughput) } else { row });
+        let work = (settings.in_flight_max == 1).then_some(Work::RandomPrices);
+        rows.push(row.beside(work, Metric::Throughput));
     }
     line.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(Series { name, points: line })

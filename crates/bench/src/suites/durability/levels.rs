@@ -3,7 +3,7 @@
 use super::arm::{self, Arm};
 use crate::drive::{VenueSettings, submissions};
 use crate::error::BenchError;
-use crate::measure::{SideBySide, Spread, side_by_side};
+use crate::measure::{SideBySide, percentile_spreads, side_by_side};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::Context;
@@ -65,7 +65,7 @@ pub(super) fn measure(context: &mut Context<'_>, job: &Job<'_>) -> Result<Levels
 impl Levels {
     /// The median rate at a level.
     pub(super) fn rate(&self, level: Level) -> f64 {
-        self.side.spread(level as usize).map_or(0.0, |spread| spread.median)
+        self.side.spread(level as usize).median
     }
 
     pub(super) fn rows(&self, job: &Job<'_>) -> Vec<Row> {
@@ -77,60 +77,48 @@ impl Levels {
             }
         }
         let ratio = self.side.ratio(Level::Synced as usize, Level::Buffered as usize);
-        if let Some(ratio) = ratio {
-            let metric = "throughput over that of buffered";
-            let mut row = Row::of_spread(&self.case, metric, ratio, Unit::Ratio)
+        let row =
+            Row::of_spread(&self.case, "throughput over that of buffered", ratio, Unit::Ratio)
                 .level(Level::Synced.name())
                 .beside(job.work, Metric::Throughput)
                 .checks(&job.workload.checks())
+                .target(job.targets.ratio)
                 .footnote("Both of a pair ran right after each other; the median of the pairs.");
-            if let Some(target) = job.targets.ratio {
-                row = row.target(target);
-            }
-            rows.push(row);
-        }
+        rows.push(row);
         rows
     }
 
     fn throughput(&self, job: &Job<'_>, level: Level) -> Row {
         let arms = &self.arms[level as usize];
-        let spread = self.side.spread(level as usize).expect("every level ran in every round");
+        let spread = self.side.spread(level as usize);
         let target = match level {
             Level::Memory => None,
             Level::Buffered => job.targets.buffered,
             Level::Synced => job.targets.synced,
         };
         let middle = &arms[arms.len() / 2];
-        let row = Row::of_spread(&self.case, "throughput", spread, job.unit)
+        Row::of_spread(&self.case, "throughput", spread, job.unit)
             .level(level.name())
             .beside(job.work, Metric::Throughput)
             .checks(&job.workload.checks())
             .check("journal_groups", middle.groups)
             .check("median_group_bytes", middle.group_bytes)
             .check("disk_bytes_per_command", middle.bytes_per_command)
+            .target(target)
             .footnote(UNPACED)
-            .footnote(FEES);
-        match target {
-            Some(target) => row.target(target),
-            None => row,
-        }
+            .footnote(FEES)
     }
 
     fn latencies(&self, level: Level) -> Vec<Row> {
         let arms = &self.arms[level as usize];
-        let names = arms[0].acknowledge.named();
-        let of = |position: usize| {
-            let values: Vec<f64> =
-                arms.iter().map(|arm| arm.acknowledge.named()[position].1 as f64).collect();
-            Spread::of(&values).expect("every level ran in every round")
-        };
-        let row = |(position, (name, _)): (usize, (&str, u64))| {
+        let spreads = percentile_spreads(arms.iter().map(|arm| &arm.acknowledge));
+        let row = |(name, spread)| {
             let metric = format!("acknowledgement {name}");
-            Row::of_spread(&self.case, metric, of(position), Unit::Nanoseconds)
+            Row::of_spread(&self.case, metric, spread, Unit::Nanoseconds)
                 .level(level.name())
                 .check("journal_groups", arms[0].groups)
                 .footnote(STAMPED)
         };
-        names.into_iter().enumerate().map(row).collect()
+        spreads.map(row).collect()
     }
 }

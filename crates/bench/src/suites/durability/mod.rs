@@ -9,7 +9,7 @@ use crate::error::BenchError;
 use crate::references::{self, Metric, Work};
 use crate::report::Unit;
 use crate::report::figure::{Axis, Bar, Figure, Scale};
-use crate::suite::{Context, Outcome, Suite, SuitePart};
+use crate::suite::{Context, Outcome, Suite, part};
 use levels::{Job, Levels, Targets};
 use rialto_engine::Level;
 use rialto_workload::{Form, exchange_core_mix, random_prices};
@@ -22,16 +22,10 @@ pub(crate) const SUITE: Suite = Suite {
     name: "durability",
     about: "the engine on the real disk: perpetual-exchange's orders at random prices and exchange-core's mix at every level",
     parts: &[
-        SuitePart { name: "prices", measure: prices },
-        SuitePart { name: "mix", measure: |context, outcome| outcome.take(mix(context)) },
-        SuitePart {
-            name: "acknowledge",
-            measure: |context, outcome| outcome.take(acknowledge::measure(context)),
-        },
-        SuitePart {
-            name: "groups",
-            measure: |context, outcome| outcome.take(group_size::measure(context)),
-        },
+        part("prices", prices),
+        part("mix", |context, outcome| outcome.take(mix(context))),
+        part("acknowledge", |context, outcome| outcome.take(acknowledge::measure(context))),
+        part("groups", |context, outcome| outcome.take(group_size::measure(context))),
     ],
 };
 

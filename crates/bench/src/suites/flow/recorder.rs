@@ -1,13 +1,14 @@
 //! The cost of recording a flow or a request.
 
-use super::case;
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, verify};
 use crate::references::{FlowWork, Work};
-use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::report::{Case, Row, Unit};
+use crate::suite::{Context, Outcome};
 use rialto_flow::{Clock, SystemClock};
-use rialto_recorder::{Capture, Recorder, RecorderBounds, Recording, Sampling, Subject, TickClock};
+use rialto_recorder::{
+    Capture, RecordId, Recorder, RecorderBounds, Recording, Sampling, Subject, TickClock,
+};
 use std::hint::black_box;
 
 /// Targets, in nanoseconds.
@@ -67,7 +68,12 @@ fn record<C: Clock>(
     Sums { answers, effects: after.begun - before.begun + lost }
 }
 
-pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+pub(super) fn rows(context: &mut Context<'_>, outcome: &mut Outcome) {
+    outcome.take(calls(context));
+    outcome.take(memory());
+}
+
+fn calls(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let records = context.sized(200_000, 1_200);
     let (steps, captures) = (STEPS * (records / 20), CAPTURES * (records / 20));
     let trees = context.sized(5_000, 50);
@@ -77,111 +83,86 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
         ..RecorderBounds::default()
     };
     let recorder = |sampling| Recorder::new(bounds, sampling, TickClock::new());
-    let (all, none) = (recorder(Sampling::All), recorder(Sampling::Nothing));
-    let share = recorder(Sampling::Share { per_million: 10_000 });
-    let drawn = recorder(Sampling::All);
-    let system = Recorder::new(bounds, Sampling::All, SystemClock);
-    let request = drawn.begin("place_order", Subject { request_id: 7, ..Subject::default() });
+    let (all, none) = (&recorder(Sampling::All), &recorder(Sampling::Nothing));
+    let share = &recorder(Sampling::Share { per_million: 10_000 });
+    let drawn = &recorder(Sampling::All);
+    let system = &Recorder::new(bounds, Sampling::All, SystemClock);
+    let id = draw(drawn);
+    let length = drawn.show(id).map_or(0, |tree| tree.to_string().len()) as u64;
+    // The numbers of the steps of a record are one to so many.
+    let numbers = STEPS * (STEPS + 1) / 2;
+    let a_step = |calls: u64| Sums { answers: calls / STEPS * numbers, effects: calls / STEPS };
+    let a_capture = |calls: u64| Sums { answers: calls, effects: calls / CAPTURES };
+    let each = |calls: u64| Sums { answers: calls, effects: calls };
+    let record_all =
+        |calls: u64| record(all, calls, |recording| u64::from(recording.is_recorded()));
+    let record_none =
+        |calls: u64| record(none, calls, |recording| u64::from(!recording.is_recorded()));
+    let record_share = |calls: u64| {
+        let before = share.statistics().left_out;
+        let sums = record(share, calls, |_| 1);
+        Sums { effects: sums.effects + share.statistics().left_out - before, ..sums }
+    };
+    let capture = |calls: u64| {
+        record(all, calls / CAPTURES, |recording| {
+            for number in 0..CAPTURES {
+                let fill = Fill { order: number, price: 100, is_bid: true };
+                recording.capture(black_box(&fill));
+            }
+            CAPTURES
+        })
+    };
+    let show = |calls: u64| {
+        let shown = (0..calls).filter_map(|_| black_box(drawn).show(id));
+        Sums::of_answers(shown.map(|tree| black_box(tree.to_string()).len() as u64).sum())
+    };
+    let drawing = |calls: u64| Sums::of_answers(calls * length);
+    let step = |calls: u64| record(all, calls / STEPS, steps_of);
+    let system_step = |calls: u64| record(system, calls / STEPS, steps_of);
+    let left_out = "begin and end a record that the sampling leaves out";
+    let one_in_a_hundred = "begin and end a record of which one in a hundred is kept";
+    let arms = vec![
+        Arm::new("begin and end a record", records, record_all, each)
+            .beside(Work::Flow(FlowWork::Record))
+            .within(BEGIN_AND_END_NS)
+            .without_allocation()
+            .note(BEGIN_AND_END),
+        Arm::new("record a step", steps, step, a_step)
+            .beside(Work::Flow(FlowWork::RecordStep))
+            .within(STEP_NS)
+            .without_allocation()
+            .note(STEP),
+        Arm::new("capture three variables", captures, capture, a_capture)
+            .beside(Work::Flow(FlowWork::RecordVariables))
+            .within(VARIABLES_NS)
+            .without_allocation()
+            .note(VARIABLES),
+        Arm::new("record a step by the system's clock", steps, system_step, a_step)
+            .without_allocation()
+            .note(SYSTEM_STEP),
+        Arm::new(left_out, records, record_none, Sums::of_answers).without_allocation(),
+        Arm::new(one_in_a_hundred, records, record_share, each).without_allocation(),
+        Arm::new("draw a record as a tree", trees, show, drawing)
+            .beside(Work::Flow(FlowWork::DrawRecord))
+            .note(TREE),
+    ];
+    measure(context, "the recorder", arms)
+}
+
+/// Records the request that is drawn.
+fn draw(recorder: &Recorder) -> RecordId {
+    let request = recorder.begin("place_order", Subject { request_id: 7, ..Subject::default() });
     let order = Order { id: 1, price: 2, is_bid: true, signature: [7; 32] };
     request.step("check");
     request.capture(&order);
     request.step("engine");
-    drawn.begin("match", Subject::default().with_parent(request.id())).succeed();
+    recorder.begin("match", Subject::default().with_parent(request.id())).succeed();
     request.fields(|fields| fields.text("status", "filled"));
     request.step("answer");
     request.fields(|fields| fields.unsigned("seq", 9));
     let id = request.id();
     request.succeed();
-    let length = drawn.show(id).map_or(0, |tree| tree.to_string().len()) as u64;
-
-    let (all, none, share, system, drawn) = (&all, &none, &share, &system, &drawn);
-    // The step numbers of a record are 1 to `STEPS`.
-    let numbers = STEPS * (STEPS + 1) / 2;
-    let a_step =
-        move |calls: u64| Sums { answers: calls / STEPS * numbers, effects: calls / STEPS };
-    let each = |calls| Sums { answers: calls, effects: calls };
-    let arms = vec![
-        Arm::new(
-            case("begin and end a record"),
-            records,
-            move |calls| record(all, calls, |recording| u64::from(recording.is_recorded())),
-            each,
-        ),
-        Arm::new(
-            case("record a step"),
-            steps,
-            move |calls| record(all, calls / STEPS, steps_of),
-            a_step,
-        ),
-        Arm::new(
-            case("capture three variables"),
-            captures,
-            move |calls| {
-                record(all, calls / CAPTURES, |recording| {
-                    for number in 0..CAPTURES {
-                        let fill = Fill { order: number, price: 100, is_bid: true };
-                        recording.capture(black_box(&fill));
-                    }
-                    CAPTURES
-                })
-            },
-            |calls| Sums { answers: calls, effects: calls / CAPTURES },
-        ),
-        Arm::new(
-            case("record a step by the system's clock"),
-            steps,
-            move |calls| record(system, calls / STEPS, steps_of),
-            a_step,
-        ),
-        Arm::new(
-            case("begin and end a record that the sampling leaves out"),
-            records,
-            move |calls| record(none, calls, |recording| u64::from(!recording.is_recorded())),
-            |calls| Sums { answers: calls, effects: 0 },
-        ),
-        Arm::new(
-            case("begin and end a record of which one in a hundred is kept"),
-            records,
-            move |calls| {
-                let before = share.statistics().left_out;
-                let sums = record(share, calls, |_| 1);
-                let left_out = share.statistics().left_out - before;
-                Sums { effects: sums.effects + left_out, ..sums }
-            },
-            each,
-        ),
-        Arm::new(
-            case("draw a record as a tree"),
-            trees,
-            move |calls| {
-                let drawn = (0..calls).filter_map(|_| black_box(drawn).show(id));
-                let answers = drawn.map(|tree| black_box(tree.to_string()).len() as u64).sum();
-                Sums { answers, effects: 0 }
-            },
-            move |calls| Sums { answers: calls * length, effects: 0 },
-        ),
-    ];
-    let measured = measure(context, "the recorder", arms)?;
-    let free = |time_ns| Targets { time_ns, bytes: Some(0.0) };
-    let about = [
-        (Some(FlowWork::Record), free(Some(BEGIN_AND_END_NS)), Some(BEGIN_AND_END)),
-        (Some(FlowWork::RecordStep), free(Some(STEP_NS)), Some(STEP)),
-        (Some(FlowWork::RecordVariables), free(Some(VARIABLES_NS)), Some(VARIABLES)),
-        (None, free(None), Some(SYSTEM_STEP)),
-        (None, free(None), None),
-        (None, free(None), None),
-        (Some(FlowWork::DrawRecord), Targets::default(), Some(TREE)),
-    ];
-    let mut rows = Vec::new();
-    for (arm, (work, targets, note)) in about.into_iter().enumerate() {
-        let found = measured.rows(arm, work.map(Work::Flow), targets).into_iter();
-        rows.extend(found.map(|row| match note {
-            Some(note) => row.footnote(note),
-            None => row,
-        }));
-    }
-    rows.push(memory()?);
-    Ok(rows)
+    id
 }
 
 fn steps_of<C: Clock>(recording: &Recording<'_, C>) -> u64 {
@@ -204,7 +185,7 @@ fn memory() -> Result<Row, BenchError> {
         }
         recording.fail("code", &text);
     }
-    let case = case("1,000 records, as full as they get");
+    let case = Case::without_orders("1,000 records, as full as they get");
     let (bytes, bytes_max) = (recorder.memory_bytes(), bounds.memory_bytes_max());
     verify(&case.to_string(), "whether the memory is within its bound", bytes <= bytes_max, true)?;
     Ok(Row::new(&case, "memory", bytes as f64, Unit::Bytes)

@@ -1,10 +1,8 @@
 //! The cost of a recorder for each request on a bus, for kept and omitted requests.
 
-use super::case;
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::BenchError;
-use crate::report::Row;
-use crate::suite::Context as Bench;
+use crate::suite::{Context as Bench, Outcome};
 use rialto_bus::{Command, Context, Dispatch, HandlerNow, Request, Result, behaviours, bus};
 use rialto_recorder::{RecordRequests, Recorder, RecorderBounds, Sampling, TickClock};
 use std::hint::black_box;
@@ -71,49 +69,36 @@ fn send(bus: &RecordedBus, recorder: Option<&Recorder>, calls: u64) -> Sums {
     Sums { answers, effects: counted() - before }
 }
 
-pub(super) fn rows(context: &mut Bench<'_>) -> std::result::Result<Vec<Row>, BenchError> {
+pub(super) fn rows(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
     let calls = context.sized(200_000, 600);
     // So few that even a small run reuses each of them.
     let bounds = RecorderBounds {
         records_max: context.sized(1_000, 50) as u32,
         ..RecorderBounds::default()
     };
-    // Kept and omitted requests count once; a forgotten one was begun before.
+    // A request that is kept or left out is counted once; one that is forgotten was begun before.
+    let ten_a_second = Sampling::Adaptive { per_second: PER_SECOND };
     let kinds = [
-        ("a request without a recorder", None, 0),
-        ("a request to a recorder of failures only", Some(Sampling::Failures), 2),
-        (
-            "a request to a recorder of ten a second",
-            Some(Sampling::Adaptive { per_second: PER_SECOND }),
-            1,
-        ),
-        ("a request to a recorder of all", Some(Sampling::All), 1),
+        ("a request without a recorder", None, 0, Some(NOTHING)),
+        ("a request to a recorder of failures only", Some(Sampling::Failures), 2, Some(FAILURES)),
+        ("a request to a recorder of ten a second", Some(ten_a_second), 1, None),
+        ("a request to a recorder of all", Some(Sampling::All), 1, None),
     ];
     let mut arms = Vec::new();
-    for (work, sampling, counted) in kinds {
+    for (work, sampling, counted, note) in kinds {
         let recorder =
             sampling.map(|sampling| Arc::new(Recorder::new(bounds, sampling, TickClock::new())));
         let recorded = recorder.clone().map(RecordRequests);
         let bus = RecordedBus { requests: behaviours![recorded], desk: Desk };
-        arms.push(Arm::new(
-            case(work),
-            calls,
-            move |calls| send(&bus, recorder.as_deref(), calls),
-            move |calls| Sums { answers: calls * (calls - 1) / 2, effects: calls * counted },
-        ));
+        let send = move |calls: u64| send(&bus, recorder.as_deref(), calls);
+        let sent =
+            move |calls: u64| Sums { answers: calls * (calls - 1) / 2, effects: calls * counted };
+        let arm = Arm::new(work, calls, send, sent).without_allocation();
+        let arm = note.into_iter().fold(arm, Arm::note);
+        arms.push(match sampling {
+            Some(_) => arm.over(0, "time of a call over that without", |row| row.footnote(OVER)),
+            None => arm,
+        });
     }
-    let measured = measure(context, "requests that are recorded", arms)?;
-    let free = Targets { time_ns: None, bytes: Some(0.0) };
-    let mut rows = Vec::new();
-    for (arm, note) in [Some(NOTHING), Some(FAILURES), None, None].into_iter().enumerate() {
-        rows.extend(measured.rows(arm, None, free).into_iter().map(|row| match note {
-            Some(note) => row.footnote(note),
-            None => row,
-        }));
-        if arm > 0 {
-            let over = measured.over(arm, 0, "time of a call over that without");
-            rows.push(over.footnote(OVER));
-        }
-    }
-    Ok(rows)
+    measure(context, "requests that are recorded", arms)
 }

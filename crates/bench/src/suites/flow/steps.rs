@@ -1,10 +1,9 @@
 //! Concurrent flows of three steps, at every durability level.
 
-use super::case;
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, CoreWait, Spread, side_by_side};
 use crate::references::{FlowWork, Metric, Work};
-use crate::report::{Row, Unit};
+use crate::report::{Case, Row, Unit};
 use crate::suite::{Context, FreshDirectory};
 use rialto_disk::{Allocated, allocated_by};
 use rialto_flow::history::{Ending, Entry};
@@ -77,21 +76,20 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let side = side_by_side(arms.len(), rounds, |nth| {
         let wait = CoreWait::start();
         let rate = run(context, arms[nth], 1)?.rate;
-        waited[nth] = wait.share().map(|share| share.max(waited[nth].unwrap_or(0.0)));
+        waited[nth] = wait.longest(waited[nth]);
         Ok::<_, BenchError>(rate)
     })?;
     let mut rows = Vec::new();
     for (nth, arm) in arms.into_iter().enumerate() {
-        let spread = side.spread(nth).expect("every arm ran in every round");
         let allocated = run(context, arm, 0)?.allocated;
-        rows.extend(arm.rows(spread, waited[nth], allocated));
+        rows.extend(arm.rows(side.spread(nth), waited[nth], allocated));
     }
     Ok(rows)
 }
 
 impl Arm {
     fn rows(self, rate: Spread, waited: Option<f64>, allocated: Option<Allocated>) -> Vec<Row> {
-        let case = case("flow of 3 steps");
+        let case = Case::without_orders("flow of 3 steps");
         let checked = |row: Row| {
             row.level(self.level.name())
                 .check("flows", self.flows)
@@ -101,20 +99,13 @@ impl Arm {
         };
         let work = Work::Flow(FlowWork::ThreeSteps);
         let row = Row::of_spread(&case, "throughput", rate, Unit::FlowsPerSecond);
-        let mut row = checked(row).footnote(STARTED).waited_for_core(waited);
-        if let Some(target) = self.target {
-            row = row.target(target);
-        }
+        let mut row = checked(row).footnote(STARTED).waited_for_core(waited).target(self.target);
         if self.level == Level::Memory {
             row = row.beside(work, Metric::Throughput).footnote(IN_MEMORY);
         }
         let mut rows = vec![row];
         rows.extend(allocated.map(|allocated| {
-            let flows = self.flows as f64;
-            let bytes = allocated.bytes as f64 / flows;
-            let row = Row::new(&case, "memory allocated", bytes, Unit::BytesPerCall)
-                .check("allocations_per_call", allocated.count as f64 / flows);
-            checked(row).footnote(ALLOCATED)
+            checked(Row::of_allocated(&case, allocated, self.flows)).footnote(ALLOCATED)
         }));
         rows
     }

@@ -5,7 +5,7 @@ use super::paced::{Paced, paced};
 use super::venue::Served;
 use super::{CONNECTIONS, MEMBERS, OrderIds, case};
 use crate::attack::{Attack, AttackPlan, AttackReport, raise_descriptors};
-use crate::drive::VenueSettings;
+use crate::drive::{VenueSettings, both};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Percentiles, Spread, side_by_side};
 use crate::report::{Risk, Row, Unit};
@@ -13,7 +13,6 @@ use crate::suite::Context;
 use rialto_engine::Level;
 use rialto_queue::{Queue, QueueOptions, TopicOptions};
 use rialto_workload::{FEES, Form, Workload, opening, random_prices};
-use std::thread;
 
 /// Orders per second.
 const RATE: u64 = 5_000;
@@ -126,15 +125,13 @@ fn run(
     let requests = served.signed(workload);
     let mut ids = OrderIds::default();
     let address = served.address();
-    // A separate thread, because its sleeps are made exact.
-    let Paced { latencies, late_ns_max } = thread::scope(|scope| {
-        let load = scope.spawn(|| {
-            paced(&name, address, CONNECTIONS, &requests, pace, &mut |status, body| {
-                ids.take(&name, status, 201, body)
-            })
-        });
-        load.join().expect("the load program does not panic")
-    })?;
+    // A thread of its own, because its sleeps are made exact.
+    let load = || {
+        paced(&name, address, CONNECTIONS, &requests, pace, &mut |status, body| {
+            ids.take(&name, status, 201, body)
+        })
+    };
+    let Paced { latencies, late_ns_max } = both(load, || ()).0?;
     let report = attacker.map(|attacker| attacker.end(&name)).transpose()?;
     verify(&name, "orders answered, each once", ids.seen.len(), requests.len())?;
     if let Some(report) = &report {
@@ -149,7 +146,6 @@ fn run(
 
 fn rows(arm: &Arm, rounds: &[Round], alone: &[Round], orders: u64) -> Vec<Row> {
     let case = case(&work(arm), Risk::On);
-    let of = |values: Vec<f64>| Spread::of(&values).expect("every arm ran in every round");
     let row = |metric: String, spread: Spread, unit: Unit| {
         let late = rounds.iter().map(|round| round.late_ns_max).max().unwrap_or(0);
         let mut row = Row::of_spread(&case, metric, spread, unit)
@@ -173,17 +169,14 @@ fn rows(arm: &Arm, rounds: &[Round], alone: &[Round], orders: u64) -> Vec<Row> {
     let picks: [(&str, Pick); 2] = [("p50", |all| all.p50), ("p99", |all| all.p99)];
     let mut rows = Vec::new();
     for (name, pick) in picks {
-        let own = rounds.iter().map(|round| pick(&round.percentiles) as f64).collect();
-        rows.push(row(format!("latency {name}"), of(own), Unit::Nanoseconds));
+        let own = Spread::over(rounds, |round| pick(&round.percentiles) as f64);
+        rows.push(row(format!("latency {name}"), own, Unit::Nanoseconds));
         if arm.attack.is_some() {
-            let pairs = rounds.iter().zip(alone);
-            let ratios = pairs
-                .map(|(round, alone)| {
-                    pick(&round.percentiles) as f64 / pick(&alone.percentiles).max(1) as f64
-                })
-                .collect();
+            let ratios = Spread::over(rounds.iter().zip(alone), |(round, alone)| {
+                pick(&round.percentiles) as f64 / pick(&alone.percentiles).max(1) as f64
+            });
             let metric = format!("latency {name} over that without");
-            rows.push(row(metric, of(ratios), Unit::Slowdown).target(SLOWER_MAX).footnote(OVER));
+            rows.push(row(metric, ratios, Unit::Slowdown).target(SLOWER_MAX).footnote(OVER));
         }
     }
     rows

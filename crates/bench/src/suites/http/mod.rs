@@ -13,7 +13,7 @@ use crate::error::{BenchError, verify};
 use crate::measure::{Percentiles, SideBySide, side_by_side};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Suite, SuitePart};
+use crate::suite::{Context, Suite, part};
 use bare::BareServer;
 use connection::Requests;
 use load::load;
@@ -42,11 +42,8 @@ pub(crate) const SUITE: Suite = Suite {
     name: "http",
     about: "signed order entry over loopback on 64 connections, beside a bare axum route and under attack",
     parts: &[
-        SuitePart { name: "orders", measure: |context, outcome| outcome.take(orders(context)) },
-        SuitePart {
-            name: "hostile",
-            measure: |context, outcome| outcome.take(hostile::measure(context)),
-        },
+        part("orders", |context, outcome| outcome.take(orders(context))),
+        part("hostile", |context, outcome| outcome.take(hostile::measure(context))),
     ],
 };
 
@@ -151,8 +148,7 @@ fn rows(
     trades: u64,
 ) -> Vec<Row> {
     let rate = |arm: usize, work: Work| {
-        let spread = side.spread(arm).expect("every arm ran in every round");
-        Row::of_spread(&cases[arm], "throughput", spread, Unit::RequestsPerSecond)
+        Row::of_spread(&cases[arm], "throughput", side.spread(arm), Unit::RequestsPerSecond)
             .beside(work, Metric::Throughput)
             .check("requests", orders)
             .check("distinct_order_ids", orders)
@@ -163,18 +159,12 @@ fn rows(
     let venue = |row: Row| {
         row.level(Level::Synced.name()).check("trades", trades).footnote(SIGNED).footnote(FEES)
     };
-    let ratio = side.ratio(VENUE, BARE).expect("every arm ran in every round");
+    let (metric, ratio) = ("throughput over that of the bare route", side.ratio(VENUE, BARE));
+    let ratio = venue(Row::of_spread(&cases[VENUE], metric, ratio, Unit::Ratio));
     vec![
         rate(BARE, Work::HttpBareRoute),
         venue(rate(VENUE, Work::HttpOrders)).target(48_000.0),
-        venue(Row::of_spread(
-            &cases[VENUE],
-            "throughput over that of the bare route",
-            ratio,
-            Unit::Ratio,
-        ))
-        .target(SHARE)
-        .footnote(PAIRS),
+        ratio.target(SHARE).footnote(PAIRS),
     ]
 }
 

@@ -1,25 +1,19 @@
 //! A venue behind a gateway, with members, keys and signed requests.
 
 use super::connection::Requests;
-use crate::drive::{Venue, VenueSettings, read_back};
+use crate::drive::{ServedEngine, Venue, VenueSettings, read_back};
 use crate::error::{BenchError, broken, verify};
-use rialto_desk::{Live, LiveConfig, VenueParts};
-use rialto_engine::Engine;
 use rialto_gateway::{
-    Gateway, GatewayConfig, GatewayParts, KeyRequest, KeyStore, MasterKey, QueueGrant, QueueRight,
-    Scope, Secret, SignRequest, TopicPattern, now_us,
+    KeyRequest, KeyStore, QueueGrant, QueueRight, Scope, Secret, SignRequest, TopicPattern, now_us,
 };
 use rialto_model::{AccountId, MemberId, Side};
 use rialto_queue::Queue;
 use rialto_workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// The route.
 const PATH: &str = "/v1/orders";
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A member's key.
 struct Key {
@@ -29,10 +23,7 @@ struct Key {
 
 /// A venue that serves HTTP.
 pub(super) struct Served {
-    gateway: Gateway,
-    live: Arc<Live>,
-    engine: Arc<Engine>,
-    store: Arc<KeyStore>,
+    served: ServedEngine,
     keys: Vec<Key>,
 }
 
@@ -50,40 +41,11 @@ impl Served {
         let Venue { engine, producer } =
             Venue::open(case, settings, &directory.join("data"), workload)?;
         drop(producer);
-        let engine = Arc::new(engine);
-        let live = Live::start(&engine, LiveConfig::default())
-            .map_err(broken(case, "start the live feed"))?;
-        let master = MasterKey::Given([7; 32]);
-        let store = KeyStore::open(&directory.join("auth"), &master)
-            .map_err(broken(case, "open the key store"))?
-            .keys;
-        let store = Arc::new(store);
-        let config = GatewayConfig {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            key_rate: u32::MAX,
-            key_burst: u32::MAX,
-            signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
-            ..GatewayConfig::default()
-        };
-        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
-        let parts = GatewayParts { queue, ..GatewayParts::default() };
-        let gateway = Gateway::start_with(config, venue, Arc::clone(&store), parts)
-            .map_err(broken(case, "start the gateway"))?;
-        // For its first second, a gateway refuses timestamps of keys that were there before it.
-        let mut keys = Vec::new();
-        for user in 1..=members {
-            let request = KeyRequest {
-                label: String::new(),
-                member: MemberId(user),
-                accounts: vec![AccountId(user)],
-                scopes: [Scope::Trade].into_iter().collect(),
-                queues: Vec::new(),
-                expires_us: None,
-            };
-            let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;
-            keys.push(Key { id: info.id, secret });
-        }
-        Ok(Served { gateway, live, engine, store, keys })
+        let served = ServedEngine::start(case, engine, directory, queue)?;
+        // A gateway takes no timestamps of its first second from keys that were there before it.
+        let key = |member| key(case, &served.keys, member, Scope::Trade, Vec::new());
+        let keys = (1..=members).map(key).collect::<Result<_, _>>()?;
+        Ok(Served { served, keys })
     }
 
     /// A key that may only publish on a topic: its id and its secret.
@@ -96,20 +58,12 @@ impl Served {
         let rights = vec![QueueRight::Produce];
         let grant =
             QueueGrant { topics, rights, topics_max: None, groups_max: None, bytes_max: None };
-        let request = KeyRequest {
-            label: String::new(),
-            member: MemberId(1),
-            accounts: vec![AccountId(1)],
-            scopes: [Scope::Read].into_iter().collect(),
-            queues: vec![grant],
-            expires_us: None,
-        };
-        let (info, secret) = self.store.create(request).map_err(broken(case, "make a key"))?;
-        Ok((info.id, secret.reveal()))
+        let Key { id, secret } = key(case, &self.served.keys, 1, Scope::Read, vec![grant])?;
+        Ok((id, secret.reveal()))
     }
 
     pub(super) fn address(&self) -> SocketAddr {
-        self.gateway.local_addr()
+        self.served.address()
     }
 
     /// The orders of a workload as requests, signed now, by the keys in turn.
@@ -138,21 +92,34 @@ impl Served {
 
     /// Ends the venue and verifies that every answered order is in its journal.
     pub(super) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
-        let Served { gateway, live, engine, store, keys } = self;
-        drop((store, keys));
-        verify(case, "whether every request was finished", gateway.shutdown(DEADLINE), true)?;
-        live.stop();
-        drop(live);
+        let engine = self.served.end(case)?;
         let marks = engine.marks();
         verify(case, "commands in the journal", marks.synced.0, commands)?;
-        let engine = Arc::into_inner(engine);
-        verify(case, "whether the engine is in nobody else's hands", engine.is_some(), true)?;
-        let Some(engine) = engine else { return Ok(0) };
         Ok(read_back(case, engine, marks.synced)?.tally.trades)
     }
 }
 
-/// Request line and common headers.
+/// A new key of a member for its account.
+fn key(
+    case: &str,
+    store: &KeyStore,
+    member: u32,
+    scope: Scope,
+    queues: Vec<QueueGrant>,
+) -> Result<Key, BenchError> {
+    let request = KeyRequest {
+        label: String::new(),
+        member: MemberId(member),
+        accounts: vec![AccountId(member)],
+        scopes: [scope].into_iter().collect(),
+        queues,
+        expires_us: None,
+    };
+    let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;
+    Ok(Key { id: info.id, secret })
+}
+
+/// Request line and headers that every request has.
 pub(super) fn head(path: &str, body_bytes: usize) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\

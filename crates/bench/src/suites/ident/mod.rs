@@ -5,15 +5,16 @@
 
 mod threads;
 
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, broken};
 use crate::references::{IdWork, Work};
-use crate::report::{Case, Risk, Row, Transport};
-use crate::suite::{Context, Suite, SuitePart};
+use crate::suite::{Context, Outcome, Suite, part};
 use rialto_ident::{
     BlockingTimer, CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, Policy,
     SystemClock, Worker,
 };
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The layout of Catga's report: 2,048 ids per millisecond.
@@ -27,22 +28,20 @@ pub(crate) const SUITE: Suite = Suite {
     name: "ident",
     about: "Snowflake ids one at a time, in batches and on eight threads, beside the ceilings of their layouts",
     parts: &[
-        SuitePart {
-            name: "one-thread",
-            measure: |context, outcome| outcome.take(one_thread(context)),
-        },
-        SuitePart { name: "threads", measure: threads::eight },
+        part("one-thread", |context, outcome| outcome.take(one_thread(context))),
+        part("threads", threads::eight),
     ],
 };
 
-fn case(layout: Layout, work: &str) -> Case {
+fn work(layout: Layout, work: &str) -> String {
     let (ceiling, ns) = (layout.ceiling() as f64 / 1e6, 1e9 / layout.ceiling() as f64);
-    let work = format!("{work}; layout {layout}, ceiling {ceiling:.1} M/s, {ns:.1} ns an id");
-    Case { work, risk: Risk::NoOrders, transport: Transport::InProcess }
+    format!("{work}; layout {layout}, ceiling {ceiling:.1} M/s, {ns:.1} ns an id")
 }
 
-fn with_ceiling(row: Row, layout: Layout) -> Row {
-    row.check("layout", layout.to_string()).check("ceiling_per_second", layout.ceiling())
+fn ceiling(layout: Layout) -> BTreeMap<String, Value> {
+    let checks =
+        [("layout", json!(layout.to_string())), ("ceiling_per_second", json!(layout.ceiling()))];
+    checks.map(|(name, value)| (name.to_string(), value)).into()
 }
 
 fn generator<C: BlockingTimer>(
@@ -53,67 +52,56 @@ fn generator<C: BlockingTimer>(
     Generator::new(Config { policy, ..Config::new(layout, Worker::explicit(7)) }, clock)
 }
 
-fn one_thread(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+fn one_thread(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let no_thread = broken("ident", "start the cached clock");
     let cached = &Arc::new(CachedClock::start().map_err(no_thread)?);
     let wait = Policy::default();
     let refuse = Policy { exhausted: Exhausted::Refuse, ..wait };
-    let made = |layout, policy| {
-        generator(layout, policy, Arc::clone(cached)).map_err(broken("ident", "set a generator up"))
-    };
-    let of_system = |layout| {
-        generator(layout, wait, SystemClock).map_err(broken("ident", "set a generator up"))
-    };
-    let (slow_calls, fast_calls) = context.sized((100_000, 2_000_000), (4_000, 10_000));
-    let mut arms = Vec::new();
-    let mut about = Vec::new();
-    let mut add = |layout, work: &str, calls, run: Box<dyn FnMut(u64) -> Sums>, beside, targets| {
-        arms.push(Arm::new(case(layout, work), calls, run, ascending));
-        about.push((layout, beside, targets));
-    };
-    let none = Targets::default();
-    let free = Targets { time_ns: None, bytes: Some(0.0) };
-    let ids = made(Layout::WIDE, wait)?;
-    let target = Targets::without_allocation(WIDE_NS);
-    let run = Box::new(move |calls| one_by_one(calls, || ids.next().ok()));
-    add(Layout::WIDE, "next, cached clock", fast_calls, run, Some(IdWork::NextWide), target);
-    let ids = of_system(Layout::WIDE)?;
-    let run = Box::new(move |calls| one_by_one(calls, || ids.next().ok()));
-    add(Layout::WIDE, "next, the system's clock", fast_calls, run, Some(IdWork::NextWide), free);
-    let ids = made(Layout::WIDE, wait)?;
-    let run = Box::new(move |calls| in_batches(calls, 1_000, &ids));
-    add(Layout::WIDE, "reserve 1000, cached clock", fast_calls, run, None, free);
-    let ids = made(Layout::CLASSIC, wait)?;
-    let run = Box::new(move |calls| one_by_one(calls, || ids.next().ok()));
-    add(Layout::CLASSIC, "next, cached clock", slow_calls, run, None, free);
-    let ids = of_system(SEED)?;
-    let run = Box::new(move |calls| one_by_one(calls, || ids.next().ok()));
-    add(SEED, "next, the system's clock", slow_calls, run, Some(IdWork::Next), free);
-    let ids =
-        generator(SEED, refuse, SystemClock).map_err(broken("ident", "set a generator up"))?;
-    // A refusal is not an id: the call is repeated until there is one.
-    let run = Box::new(move |calls| one_by_one(calls, || until_there_is_one(&ids)));
+    let failed = || broken("ident", "set a generator up");
+    let of_cached = |layout| generator(layout, wait, Arc::clone(cached)).map_err(failed());
+    let of_system = |layout| generator(layout, wait, SystemClock).map_err(failed());
+    let (slow, fast) = context.sized((100_000, 2_000_000), (4_000, 10_000));
+    let (wide, classic) = (Layout::WIDE, Layout::CLASSIC);
+    let (next_wide, next_seed) = (Work::Id(IdWork::NextWide), Work::Id(IdWork::Next));
+    let batched = of_cached(wide)?;
+    let refusing = generator(SEED, refuse, SystemClock).map_err(failed())?;
+    // A refusal is no id: it is asked again until there is one.
     let tried = "next or refused, the system's clock, asked until there is one";
-    add(SEED, tried, slow_calls, run, Some(IdWork::Next), free);
+    let mut arms = vec![
+        next(wide, "next, cached clock", fast, of_cached(wide)?).beside(next_wide).within(WIDE_NS),
+        next(wide, "next, the system's clock", fast, of_system(wide)?).beside(next_wide),
+        arm(wide, "reserve 1000, cached clock", fast, move |calls| {
+            in_batches(calls, 1_000, &batched)
+        }),
+        next(classic, "next, cached clock", slow, of_cached(classic)?),
+        next(SEED, "next, the system's clock", slow, of_system(SEED)?).beside(next_seed),
+        arm(SEED, tried, slow, move |calls| one_by_one(calls, || until_there_is_one(&refusing)))
+            .beside(next_seed),
+    ];
+    arms = arms.into_iter().map(Arm::without_allocation).collect();
     for batch in BATCHES {
         let ids = of_system(SEED)?;
-        let calls = slow_calls.max(batch);
-        let run = Box::new(move |calls| in_batches(calls, batch, &ids));
-        let work = format!("reserve {batch}, the system's clock");
-        add(SEED, &work, calls, run, Some(IdWork::Batch(batch)), none);
+        let run = move |calls| in_batches(calls, batch, &ids);
+        let what = format!("reserve {batch}, the system's clock");
+        let work = Work::Id(IdWork::Batch(batch));
+        arms.push(arm(SEED, &what, slow.max(batch), run).beside(work));
     }
-    let measured = measure(context, "ids on one thread", arms)?;
-    let mut rows = Vec::new();
-    for (arm, (layout, beside, targets)) in about.into_iter().enumerate() {
-        let found = measured.rows(arm, beside.map(Work::Id), targets);
-        rows.extend(found.into_iter().map(|row| with_ceiling(row, layout)));
-    }
-    Ok(rows)
+    measure(context, "ids on one thread", arms)
+}
+
+/// An arm that takes ids one by one.
+fn next<'a, C: BlockingTimer + 'a>(
+    layout: Layout,
+    what: &str,
+    calls: u64,
+    ids: Generator<C>,
+) -> Arm<'a> {
+    arm(layout, what, calls, move |calls| one_by_one(calls, || ids.next().ok()))
 }
 
 /// Every id must exist and be greater than the one before.
-fn ascending(calls: u64) -> Sums {
-    Sums { answers: calls, effects: 0 }
+fn arm<'a>(layout: Layout, what: &str, calls: u64, run: impl FnMut(u64) -> Sums + 'a) -> Arm<'a> {
+    Arm::new(work(layout, what), calls, run, Sums::of_answers).checks(ceiling(layout))
 }
 
 fn one_by_one(calls: u64, next: impl Fn() -> Option<Id>) -> Sums {

@@ -1,9 +1,9 @@
 //! Eight threads that take ids from one generator: one by one, and in blocks.
 
-use super::{Ascending, case, generator, with_ceiling};
+use super::{Ascending, ceiling, generator, work};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, CoreWait, Spread, processor_time_ns};
-use crate::report::{Row, Unit};
+use crate::report::{Case, Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_ident::{CachedClock, Generator, Id, Layout, Policy};
 use std::sync::Barrier;
@@ -46,10 +46,11 @@ pub(super) fn eight(context: &mut Context<'_>, outcome: &mut Outcome) {
     outcome.take(of(context, How::InBlocks, "8 threads on one generator, blocks of 256 ids"));
 }
 
-fn of(context: &mut Context<'_>, how: How, work: &str) -> Result<Vec<Row>, BenchError> {
-    let case = case(Layout::WIDE, &format!("next, cached clock, {work}"));
+fn of(context: &mut Context<'_>, how: How, what: &str) -> Result<Vec<Row>, BenchError> {
+    let what = format!("next, cached clock, {what}");
+    let case = Case::without_orders(work(Layout::WIDE, &what));
     let name = case.to_string();
-    context.progress(&format!("  ids on {work}"));
+    context.progress(&format!("  ids: {what}"));
     let clock = CachedClock::start().map_err(broken(&name, "start the cached clock"))?;
     let ids = generator(Layout::WIDE, Policy::default(), clock);
     let ids = ids.map_err(broken(&name, "set a generator up"))?;
@@ -64,28 +65,26 @@ fn of(context: &mut Context<'_>, how: How, work: &str) -> Result<Vec<Row>, Bench
     }
     let waited = wait.share();
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    let each_ns: Vec<f64> = all_ns.iter().map(|ns| ns * THREADS as f64).collect();
-    let row = |metric: &str, values: &[f64]| {
-        let spread = Spread::of(values).expect("at least one run was timed");
-        let row = Row::of_spread(&case, metric, spread, Unit::Nanoseconds)
+    let row = |metric: &str, values: &[f64], times: u64| {
+        let spread = Spread::over(values, |ns| ns * times as f64);
+        Row::of_spread(&case, metric, spread, Unit::Nanoseconds)
             .check("ids", each * THREADS)
             .check("distinct_ids", distinct)
-            .check("processors", processors);
-        with_ceiling(row, Layout::WIDE)
+            .check("processors", processors)
+            .checks(&ceiling(Layout::WIDE))
     };
     let shared = format!(
         "The threads share {processors} processors: the time contains their waiting for one."
     );
-    let on_each = row("time of an id on each thread", &each_ns).footnote(shared);
-    let on_each = on_each.target(EACH_NS);
-    let on_each = match how {
-        How::OneByOne => on_each,
-        How::InBlocks => on_each.footnote(BLOCKS),
-    };
+    let blocks = (how == How::InBlocks).then_some(BLOCKS);
     Ok(vec![
-        row("time of an id, all threads together", &all_ns),
-        row("processor time of an id", &busy_ns).footnote(PROCESSOR_TIME),
-        on_each.waited_for_core(waited),
+        row("time of an id, all threads together", &all_ns, 1),
+        row("processor time of an id", &busy_ns, 1).footnote(PROCESSOR_TIME),
+        row("time of an id on each thread", &all_ns, THREADS)
+            .footnote(shared)
+            .footnotes(blocks)
+            .target(EACH_NS)
+            .waited_for_core(waited),
     ])
 }
 

@@ -1,11 +1,9 @@
 //! Operations and components, repeated.
 
-use super::case;
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, broken};
 use crate::references::{LifecycleWork, Work};
-use crate::report::Row;
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_lifecycle::{Component, Failure, Health, Lifecycle, Operations, Restart};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -68,7 +66,7 @@ impl Component for Idle {
     }
 }
 
-pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+pub(super) fn rows(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let calls = context.sized(2_000_000, 1_000);
     let registrations = context.sized(10_000, 200);
     let recoveries = context.sized(10_000, 100);
@@ -89,103 +87,74 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let restarted = &restarted;
     // Kept, so that none is dropped during a measurement.
     let mut processes = Vec::with_capacity(20 * (registrations / COMPONENTS) as usize);
-    let all = |calls| Sums { answers: calls, effects: 0 };
-    let every = |calls| Sums { answers: calls, effects: calls };
+    let every = |calls: u64| Sums { answers: calls, effects: calls };
+    let begin_only = |calls: u64| {
+        let before = begun.running();
+        for _ in 0..calls {
+            std::mem::forget(black_box(begun).begin());
+        }
+        Sums::of_answers(begun.running() - before)
+    };
+    let begin_and_end = |calls: u64| {
+        let good = (0..calls).filter(|_| black_box(call.begin()).is_ok()).count();
+        Sums { answers: good as u64, effects: call.running() }
+    };
+    let begin_owned = |calls: u64| {
+        let good = (0..calls).filter(|_| black_box(owned.begin_owned()).is_ok()).count();
+        Sums { answers: good as u64, effects: owned.running() }
+    };
+    let begin_timed = |calls: u64| {
+        let good = (0..calls).filter(|_| black_box(timed.begin_timed()).is_ok()).count();
+        Sums { answers: good as u64, effects: timed.running() }
+    };
+    let register = |calls: u64| {
+        let first = processes.len();
+        for _ in 0..calls / COMPONENTS {
+            let mut process = Lifecycle::new();
+            for number in 0..COMPONENTS {
+                process.register("component", Idle(number));
+            }
+            processes.push(process);
+        }
+        let registered = processes[first..].iter().map(|process| process.components() as u64);
+        Sums::of_answers(registered.sum())
+    };
+    let restart = |calls: u64| {
+        let before = starts.load(Ordering::Relaxed);
+        let mut ready = 0;
+        for _ in 0..calls {
+            is_failed.store(true, Ordering::Relaxed);
+            let now = Instant::now();
+            black_box(restarted.tend(now));
+            black_box(restarted.tend(now));
+            // The third look forgets the failure, so that the next one has its attempt.
+            ready += u64::from(restarted.is_ready() && restarted.tend(now).is_empty());
+        }
+        Sums { answers: ready, effects: starts.load(Ordering::Relaxed) - before }
+    };
+    let work = Work::Lifecycle;
+    let may_move = "begin and end an operation that may move between threads";
+    let of_known_age = "begin and end an operation whose age is known";
+    let all = Sums::of_answers;
     let arms = vec![
-        Arm::new(
-            case("begin an operation"),
-            calls,
-            move |calls| {
-                let before = begun.running();
-                for _ in 0..calls {
-                    std::mem::forget(black_box(begun).begin());
-                }
-                all(begun.running() - before)
-            },
-            all,
-        ),
-        Arm::new(
-            case("begin and end an operation"),
-            calls,
-            move |calls| {
-                let good = (0..calls).filter(|_| black_box(call.begin()).is_ok()).count();
-                Sums { answers: good as u64, effects: call.running() }
-            },
-            all,
-        ),
-        Arm::new(
-            case("begin and end an operation that may move between threads"),
-            calls,
-            move |calls| {
-                let good = (0..calls).filter(|_| black_box(owned.begin_owned()).is_ok()).count();
-                Sums { answers: good as u64, effects: owned.running() }
-            },
-            all,
-        ),
-        Arm::new(
-            case("begin and end an operation whose age is known"),
-            calls / 10,
-            move |calls| {
-                let good = (0..calls).filter(|_| black_box(timed.begin_timed()).is_ok()).count();
-                Sums { answers: good as u64, effects: timed.running() }
-            },
-            all,
-        ),
-        Arm::new(
-            case("register a component"),
-            registrations,
-            move |calls| {
-                let first = processes.len();
-                for _ in 0..calls / COMPONENTS {
-                    let mut process = Lifecycle::new();
-                    for number in 0..COMPONENTS {
-                        process.register("component", Idle(number));
-                    }
-                    processes.push(process);
-                }
-                let registered =
-                    processes[first..].iter().map(|process| process.components() as u64);
-                all(registered.sum())
-            },
-            all,
-        ),
-        Arm::new(
-            case("restart a component that failed"),
-            recoveries,
-            move |calls| {
-                let before = starts.load(Ordering::Relaxed);
-                let mut ready = 0;
-                for _ in 0..calls {
-                    is_failed.store(true, Ordering::Relaxed);
-                    let now = Instant::now();
-                    black_box(restarted.tend(now));
-                    black_box(restarted.tend(now));
-                    // The third call forgets the failure, so that the next one has its attempt.
-                    ready += u64::from(restarted.is_ready() && restarted.tend(now).is_empty());
-                }
-                Sums { answers: ready, effects: starts.load(Ordering::Relaxed) - before }
-            },
-            every,
-        ),
+        Arm::new("begin an operation", calls, begin_only, all)
+            .beside(work(LifecycleWork::Begin))
+            .within(BEGIN_NS)
+            .without_allocation()
+            .note(BEGIN),
+        Arm::new("begin and end an operation", calls, begin_and_end, all)
+            .beside(work(LifecycleWork::Begin))
+            .without_allocation()
+            .note(BEGIN_AND_END),
+        Arm::new(may_move, calls, begin_owned, all).without_allocation(),
+        Arm::new(of_known_age, calls / 10, begin_timed, all),
+        Arm::new("register a component", registrations, register, all)
+            .beside(work(LifecycleWork::Register))
+            .within(REGISTER_NS)
+            .note(REGISTER),
+        Arm::new("restart a component that failed", recoveries, restart, every)
+            .beside(work(LifecycleWork::Recover))
+            .note(RECOVER),
     ];
-    let measured = measure(context, "operations and components", arms)?;
-    let begin = Some(LifecycleWork::Begin);
-    let free = Targets { time_ns: None, bytes: Some(0.0) };
-    let about = [
-        (begin, Targets::without_allocation(BEGIN_NS), Some(BEGIN)),
-        (begin, free, Some(BEGIN_AND_END)),
-        (None, free, None),
-        (None, Targets::default(), None),
-        (Some(LifecycleWork::Register), Targets::time(REGISTER_NS), Some(REGISTER)),
-        (Some(LifecycleWork::Recover), Targets::default(), Some(RECOVER)),
-    ];
-    let mut rows = Vec::new();
-    for (arm, (work, targets, note)) in about.into_iter().enumerate() {
-        let found = measured.rows(arm, work.map(Work::Lifecycle), targets).into_iter();
-        rows.extend(found.map(|row| match note {
-            Some(note) => row.footnote(note),
-            None => row,
-        }));
-    }
-    Ok(rows)
+    measure(context, "operations and components", arms)
 }

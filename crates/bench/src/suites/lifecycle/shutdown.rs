@@ -1,10 +1,9 @@
 //! Shutdown with operations in progress.
 
-use super::case;
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Spread};
 use crate::references::{LifecycleWork, Metric, Work};
-use crate::report::{Row, Unit};
+use crate::report::{Case, Row, Unit};
 use crate::suite::Context;
 use rialto_disk::allocated_by;
 use rialto_lifecycle::{Lifecycle, OwnedOperation};
@@ -25,7 +24,7 @@ const ONE_THOUSAND: &str = "From the call of the shutdown, when all requests are
 pub(super) fn with_a_slow_operation(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let mut rows = Vec::new();
     for (ms, work) in [(10, LifecycleWork::Shutdown10Ms), (100, LifecycleWork::Shutdown100Ms)] {
-        let case = case(&format!("shutdown while an operation takes {ms} ms"));
+        let case = Case::without_orders(format!("shutdown while an operation takes {ms} ms"));
         let name = case.to_string();
         context.progress(&format!("  {}", case.work));
         let takes = Duration::from_millis(context.sized(ms, 1));
@@ -52,8 +51,7 @@ pub(super) fn with_a_slow_operation(context: &mut Context<'_>) -> Result<Vec<Row
             after_ns.push((returned_ns - ended_ns) as f64);
         }
         let row = |metric: &str, values: &[f64]| {
-            let spread = Spread::of(values).expect("at least one run was timed");
-            Row::of_spread(&case, metric, spread, Unit::Nanoseconds)
+            Row::of_spread(&case, metric, Spread::over(values, |ns| *ns), Unit::Nanoseconds)
         };
         let work = Work::Lifecycle(work);
         rows.push(row("time of the shutdown", &whole_ns).beside(work, Metric::Mean));
@@ -69,15 +67,12 @@ pub(super) fn with_a_slow_operation(context: &mut Context<'_>) -> Result<Vec<Row
 
 /// A thousand requests are in progress when the shutdown begins.
 pub(super) fn with_a_thousand_requests(context: &mut Context<'_>) -> Result<Row, BenchError> {
-    let case = case("shutdown while 1,000 requests are under way");
+    let case = Case::without_orders("shutdown while 1,000 requests are under way");
     let name = case.to_string();
     context.progress(&format!("  {}", case.work));
-    let mut took_ns = Vec::new();
     let runs = context.sized(11, 1);
-    for _ in 0..runs {
-        took_ns.push(a_thousand(&name)? as f64);
-    }
-    let spread = Spread::of(&took_ns).expect("at least one run was timed");
+    let took_ns = (0..runs).map(|_| a_thousand(&name)).collect::<Result<Vec<_>, _>>()?;
+    let spread = Spread::over(took_ns, |ns| ns as f64);
     let row = Row::of_spread(&case, "time of the shutdown", spread, Unit::Nanoseconds);
     let answered = (REQUESTS * runs) as u64;
     Ok(row.check("runs", runs).check("answered", answered).check("lost", 0).footnote(ONE_THOUSAND))

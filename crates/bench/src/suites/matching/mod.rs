@@ -5,11 +5,11 @@ mod core;
 mod passes;
 
 use crate::error::{BenchError, verify};
-use crate::measure::{Clock, Latencies, Percentiles, Spread};
+use crate::measure::{Clock, Latencies, Percentiles, Spread, percentile_spreads};
 use crate::references::{self, Metric, Work};
 use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Outcome, Suite, SuitePart};
+use crate::suite::{Context, Outcome, Suite, part};
 use books::{LimitBook, MovableBook};
 use core::FundedCore;
 use passes::Matcher;
@@ -38,9 +38,9 @@ pub(crate) const SUITE: Suite = Suite {
     name: "match",
     about: "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and perpetual-exchange's orders at random prices",
     parts: &[
-        SuitePart { name: "streams", measure: streams },
-        SuitePart { name: "mix", measure: |context, outcome| outcome.take(mix(context)) },
-        SuitePart { name: "prices", measure: prices },
+        part("streams", streams),
+        part("mix", |context, outcome| outcome.take(mix(context))),
+        part("prices", prices),
     ],
 };
 
@@ -209,7 +209,7 @@ fn measure<M: Matcher>(
         case,
         fees: (M::RISK == Risk::On).then_some(FEES),
         checks: workload.checks(),
-        rate: Spread::of(&rates).expect("at least one run was timed"),
+        rate: Spread::over(rates, |rate| rate),
         waited,
         latencies,
         passes: percentiles,
@@ -223,33 +223,20 @@ impl Measured {
         let rate = Row::of_spread(&self.case, "throughput", self.rate, unit)
             .beside(work, Metric::Throughput)
             .checks(&self.checks)
-            .waited_for_core(self.waited);
-        let rate = match self.fees {
-            Some(fees) => rate.footnote(fees),
-            None => rate,
-        };
-        let mut rows = vec![match targets.rate {
-            Some(target) => rate.target(target),
-            None => rate,
-        }];
-        for (position, (name, _)) in self.latencies.percentiles().named().into_iter().enumerate() {
-            let values: Vec<f64> =
-                self.passes.iter().map(|pass| pass.named()[position].1 as f64).collect();
-            let spread = Spread::of(&values).expect("at least one pass was measured");
+            .waited_for_core(self.waited)
+            .footnotes(self.fees)
+            .target(targets.rate);
+        let latency = |(name, spread)| {
             let metric = format!("latency {name}");
-            let mut row = Row::of_spread(&self.case, metric, spread, Unit::Nanoseconds)
+            Row::of_spread(&self.case, metric, spread, Unit::Nanoseconds)
                 .check("operations", self.latencies.count())
                 .check("clock_ns", self.clock_ns)
-                .footnote(CLOCK_NOTE);
-            if let Some(metric) = Metric::of_percentile(name) {
-                row = row.beside(work, metric);
-            }
-            if let (Some(target), "p99.9") = (targets.p99_9_ns, name) {
-                row = row.target(target);
-            }
-            rows.push(row);
-        }
-        rows
+                .footnote(CLOCK_NOTE)
+                .beside(work, Metric::of_percentile(name))
+                .target(targets.p99_9_ns.filter(|_| name == "p99.9"))
+        };
+        let latencies = percentile_spreads(self.passes.iter()).map(latency);
+        std::iter::once(rate).chain(latencies).collect()
     }
 
     /// Rows, a curve and bars of a book alone.

@@ -1,7 +1,7 @@
 //! Messages that are compressed, encrypted, or both, written to disk and read back.
 
 use super::messages::{Content, Messages};
-use super::rounds::{case, rounds, row};
+use super::rounds::{Trial, case};
 use super::stage::{self, Stage};
 use crate::error::BenchError;
 use crate::references::{Metric, QueueWork, Work};
@@ -100,41 +100,31 @@ fn measure_count(
     count: u64,
     full: usize,
 ) -> Result<Vec<Row>, BenchError> {
-    let mut rows = Vec::new();
     let case = case(format!("{count} {}", job.what));
-    let name = case.to_string();
     let messages = Messages::new(job.content, job.bytes, count);
+    let trial = Trial::new(case, Level::Buffered, messages).note(FROM_DISK);
     let amount = match job.unit {
-        Unit::BytesPerSecond => messages.bytes_total() as f64,
+        Unit::BytesPerSecond => trial.messages.bytes_total() as f64,
         _ => count as f64,
     };
-    let spreads = rounds(context, &case, full, |context| {
+    let spreads = trial.rounds(context, full, |context| {
         let mut options = stage::topic(context, Level::Buffered).compression(job.compression);
         options.encryption = job.encryption;
-        let mut stage = Stage::on_disk(context, &name, options)?;
-        let send = stage.send(&messages)?;
+        let mut stage = Stage::on_disk(context, &trial.name, options)?;
+        let send = stage.send(&trial.messages)?;
         stage.reopen()?;
-        let read = stage.read(&messages)?;
+        let read = stage.read(&trial.messages)?;
         stage.close()?;
         Ok([send, read].map(|seconds| amount / seconds))
     })?;
-    for (way, metric) in ["in", "out, from disk"].into_iter().enumerate() {
-        let mut row = row(&case, metric, spreads[way], job.unit, &messages)
-            .level(Level::Buffered.name())
-            .footnote(FROM_DISK);
-        if job.content == Content::Text {
-            row = row.footnote(REPETITIVE);
-        }
-        if full > 3 {
-            row = row.footnote(BRIEF);
-        }
-        if let Some(work) = job.beside[way] {
-            row = row.beside(Work::Queue(work), Metric::Throughput);
-        }
-        if let Some(target) = job.targets[way] {
-            row = row.target(target);
-        }
-        rows.push(row);
-    }
-    Ok(rows)
+    let ways = ["in", "out, from disk"].into_iter().zip(spreads).zip(job.beside).zip(job.targets);
+    let rows = ways.map(|(((metric, spread), beside), target)| {
+        trial
+            .row(metric, spread, job.unit)
+            .footnotes((job.content == Content::Text).then_some(REPETITIVE))
+            .footnotes((full > 3).then_some(BRIEF))
+            .beside(beside.map(Work::Queue), Metric::Throughput)
+            .target(target)
+    });
+    Ok(rows.collect())
 }

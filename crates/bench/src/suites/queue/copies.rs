@@ -1,7 +1,7 @@
 //! Messages that share the topic's memory, compared with copied ones.
 
 use super::messages::{Content, FIRST_SEQ, Messages};
-use super::rounds::{case, rounds, row};
+use super::rounds::{Trial, case};
 use super::stage::{self, Stage, seconds};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::Clock;
@@ -22,37 +22,6 @@ const KEPT: &str = "A reader that keeps every message until the last has come, s
     in which the topic holds it, against one that copies each payload into memory of its own. Both \
     compare every byte of what they keep, which counts. A topic in memory.";
 
-/// The kept form of a message.
-trait Kept: Sized {
-    fn of(message: Message) -> Self;
-    fn payload(&self) -> &[u8];
-}
-
-/// The message itself, which shares the memory of the topic.
-struct Shared(Message);
-/// A copy of its payload.
-struct Copied(Vec<u8>);
-
-impl Kept for Shared {
-    fn of(message: Message) -> Shared {
-        Shared(message)
-    }
-
-    fn payload(&self) -> &[u8] {
-        self.0.payload()
-    }
-}
-
-impl Kept for Copied {
-    fn of(message: Message) -> Copied {
-        Copied(message.payload().to_vec())
-    }
-
-    fn payload(&self) -> &[u8] {
-        &self.0
-    }
-}
-
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let mut pays_from = None;
     for kib in SIZES_KIB {
@@ -68,45 +37,39 @@ fn of_size(
 ) -> Result<Vec<Row>, BenchError> {
     let bytes = kib << 10;
     let count = context.sized(COUNT.min(BYTES_MAX / bytes), 10);
-    let case = case(format!("{count} x {kib} KiB, kept and copied"));
-    let name = case.to_string();
     let messages = Messages::new(Content::Noise, bytes as usize, count);
-    let stage = Stage::in_memory(&name, 0)?;
+    let case = case(format!("{count} x {kib} KiB, kept and copied"));
+    let trial = Trial::new(case, Level::Memory, messages).note(KEPT);
+    let stage = Stage::in_memory(&trial.name, 0)?;
     let mut is_shared_first = false;
-    let [shared, copied, ratio] = rounds(context, &case, 5, |context| {
+    let [shared, copied, ratio] = trial.rounds(context, 5, |context| {
         stage.create(stage::topic(context, Level::Memory))?;
-        stage.send(&messages)?;
+        stage.send(&trial.messages)?;
         // The second runs with warmer caches, so that they take turns.
         is_shared_first = !is_shared_first;
-        let seconds = match is_shared_first {
-            true => {
-                let shared = keep::<Shared>(&name, &stage, &messages)?;
-                [shared, keep::<Copied>(&name, &stage, &messages)?]
-            }
+        let share = || keep(&stage, &trial.messages, |message| message, Message::payload);
+        let copy =
+            || keep(&stage, &trial.messages, |message| message.payload().to_vec(), Vec::as_slice);
+        let [shared, copied] = match is_shared_first {
+            true => [share()?, copy()?],
             false => {
-                let copied = keep::<Copied>(&name, &stage, &messages)?;
-                [keep::<Shared>(&name, &stage, &messages)?, copied]
+                let copied = copy()?;
+                [share()?, copied]
             }
         };
         stage.delete()?;
-        let [shared, copied] = seconds.map(|seconds| count as f64 / seconds);
-        Ok([shared, copied, shared / copied])
+        Ok([trial.per_second(shared), trial.per_second(copied), copied / shared])
     })?;
     *pays_from = match ratio.median >= PAYS {
         true => pays_from.or(Some(bytes)),
         false => None,
     };
-    let made = |metric, spread, unit| {
-        row(&case, metric, spread, unit, &messages).level(Level::Memory.name()).footnote(KEPT)
-    };
-    let mut rows = vec![made("receive and keep", shared, Unit::MessagesPerSecond)];
-    rows.push(made("receive and copy", copied, Unit::MessagesPerSecond));
-    let mut over = made("keeping over copying", ratio, Unit::Ratio);
-    if kib == SIZES_KIB[0] {
-        over = over.beside(Work::Queue(QueueWork::KeepOverCopy), Metric::Throughput);
-    }
-    rows.push(over);
-    Ok(rows)
+    let known = (kib == SIZES_KIB[0]).then_some(Work::Queue(QueueWork::KeepOverCopy));
+    Ok(vec![
+        trial.rate("receive and keep", shared),
+        trial.rate("receive and copy", copied),
+        trial.row("keeping over copying", ratio, Unit::Ratio).beside(known, Metric::Throughput),
+    ])
 }
 
 /// The smallest size from which on sharing was faster, at that and all larger sizes.
@@ -118,19 +81,25 @@ fn pays(bytes: u64) -> Row {
         .footnote("The smallest of the sizes above from which on keeping is 1.1 times as fast.")
 }
 
-/// Receives all messages and keeps each as `K`, then compares all. Returns the seconds.
-fn keep<K: Kept>(case: &str, stage: &Stage, messages: &Messages) -> Result<f64, BenchError> {
+/// Receives all messages and keeps something of each, then compares all of it. Returns the seconds.
+fn keep<K>(
+    stage: &Stage,
+    messages: &Messages,
+    kept_of: impl Fn(Message) -> K,
+    payload: impl Fn(&K) -> &[u8],
+) -> Result<f64, BenchError> {
+    let case = &stage.case;
     let mut reader = stage.reader(FIRST_SEQ)?;
     let clock = Clock::start();
     let mut kept = Vec::with_capacity(messages.count as usize);
     while let Some(read) = reader.try_next().map_err(broken(case, "read a message"))? {
         if let Read::Message(message) = read {
-            kept.push((message.id().seq, K::of(message)));
+            kept.push((message.id().seq, kept_of(message)));
         }
     }
     verify(case, "the number of messages read", kept.len() as u64, messages.count)?;
     for (position, (seq, kept)) in (0..).zip(&kept) {
-        messages.check_bytes(case, position, *seq, kept.payload())?;
+        messages.check_bytes(case, position, *seq, payload(kept))?;
     }
     Ok(seconds(&clock))
 }

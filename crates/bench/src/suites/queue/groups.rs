@@ -1,8 +1,9 @@
 //! Many groups on one topic: ten that consume, and a thousand idle ones.
 
 use super::messages::{Content, Messages};
-use super::rounds::{case, rounds, row};
+use super::rounds::{Trial, case};
 use super::stage::{self, Stage, seconds};
+use crate::drive::joined;
 use crate::error::BenchError;
 use crate::measure::Clock;
 use crate::report::{Row, Unit};
@@ -30,44 +31,38 @@ fn active(context: &mut Context<'_>) -> Result<Row, BenchError> {
     let count = context.sized(300_000, 300);
     let case = case(format!("{count} x 1 KiB, {ACTIVE} groups consume"));
     let messages = Messages::new(Content::Noise, BYTES, count);
-    let stage = Stage::in_memory(&case.to_string(), 0)?;
+    let trial = Trial::new(case, Level::Memory, messages).note(ALL_AT_ONCE);
+    let stage = Stage::in_memory(&trial.name, 0)?;
     let groups: Vec<String> = (0..ACTIVE).map(|group| format!("group-{group}")).collect();
-    let [rate] = rounds(context, &case, 3, |context| {
+    let [rate] = trial.rounds(context, 3, |context| {
         stage.create(stage::topic(context, Level::Memory))?;
-        for group in &groups {
-            stage.create_group(group)?;
-        }
+        groups.iter().try_for_each(|group| stage.create_group(group))?;
         let clock = Clock::start();
         let ends: Vec<_> = std::thread::scope(|scope| {
-            let (stage, messages) = (&stage, &messages);
+            let (stage, messages) = (&stage, &trial.messages);
             let consume = |group| scope.spawn(move || stage.consume(group, messages));
             let mut threads: Vec<_> = groups.iter().map(String::as_str).map(consume).collect();
             threads.push(scope.spawn(|| stage.send(messages)));
-            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+            threads.into_iter().map(joined).collect()
         });
         let seconds = seconds(&clock);
-        for end in ends {
-            end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        }
+        ends.into_iter().try_for_each(|end| end.map(drop))?;
         stage.delete()?;
         Ok([(count * ACTIVE) as f64 / seconds])
     })?;
-    Ok(row(&case, "deliveries to all groups", rate, Unit::MessagesPerSecond, &messages)
-        .level(Level::Memory.name())
-        .check("deliveries", count * ACTIVE)
-        .target(3e6)
-        .footnote(ALL_AT_ONCE))
+    let row = trial.rate("deliveries to all groups", rate);
+    Ok(row.check("deliveries", count * ACTIVE).target(3e6))
 }
 
 fn idle(context: &mut Context<'_>, level: Level) -> Result<Row, BenchError> {
     let count = context.sized(300_000, 300);
     let many = context.sized(IDLE, 20);
     let case = case(format!("{count} x 1 KiB, {many} idle groups against one"));
-    let name = case.to_string();
     let messages = Messages::new(Content::Noise, BYTES, count);
+    let trial = Trial::new(case, level, messages).note(NOBODY);
     let mut is_one_first = false;
-    let [ratio] = rounds(context, &case, 3, |context| {
-        let mut rate = |groups| writers_rate(context, &name, level, groups, &messages);
+    let [ratio] = trial.rounds(context, 3, |context| {
+        let mut rate = |groups| writers_rate(context, &trial, groups);
         is_one_first = !is_one_first;
         let (one, all) = match is_one_first {
             true => (rate(1)?, rate(many)?),
@@ -78,26 +73,15 @@ fn idle(context: &mut Context<'_>, level: Level) -> Result<Row, BenchError> {
         };
         Ok([all / one])
     })?;
-    Ok(row(&case, "writer's rate over that with one group", ratio, Unit::Ratio, &messages)
-        .level(level.name())
-        .target(0.9)
-        .footnote(NOBODY))
+    Ok(trial.row("writer's rate over that with one group", ratio, Unit::Ratio).target(0.9))
 }
 
-/// Messages per second of one thread that publishes on a topic with some groups.
-fn writers_rate(
-    context: &mut Context<'_>,
-    case: &str,
-    level: Level,
-    groups: u64,
-    messages: &Messages,
-) -> Result<f64, BenchError> {
-    let stage = Stage::at(context, case, level)?;
-    for group in 0..groups {
-        stage.create_group(&format!("group-{group}"))?;
-    }
-    let seconds = stage.send(messages)?;
-    stage.read(messages)?;
+/// Messages a second of one thread that publishes on a topic with some groups.
+fn writers_rate(context: &mut Context<'_>, trial: &Trial, groups: u64) -> Result<f64, BenchError> {
+    let stage = trial.stage(context)?;
+    (0..groups).try_for_each(|group| stage.create_group(&format!("group-{group}")))?;
+    let seconds = stage.send(&trial.messages)?;
+    stage.read(&trial.messages)?;
     stage.close()?;
-    Ok(messages.count as f64 / seconds)
+    Ok(trial.per_second(seconds))
 }

@@ -2,13 +2,13 @@
 
 use super::durable::one_sync;
 use super::messages::{Content, FIRST_SEQ, Messages};
-use super::rounds::case;
+use super::rounds::{Trial, case};
 use super::stage::{self, Stage};
-use crate::drive::{Schedule, control, control_rows};
+use crate::drive::{Schedule, both, control, control_rows};
 use crate::error::{BenchError, broken, verify};
-use crate::measure::{Clock, Latencies, Pace, Spread, exact_sleeps};
+use crate::measure::{Clock, Latencies, Pace, Spread, exact_sleeps, percentile_spreads};
 use crate::report::figure::{Figure, Series};
-use crate::report::{Case, Row, Unit};
+use crate::report::{Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Publish, Read, Reader};
 use std::time::Duration;
@@ -59,16 +59,16 @@ fn through_queue(
         0 => case(work),
         mib => case(format!("{work}, {mib} MiB of buffers made ready")),
     };
+    let notes = [OPEN_LOOP, if level == Level::Memory { ALL_HELD } else { SHARED_DISK }];
     let messages = Messages::new(Content::Noise, BYTES, count);
+    let trial = notes.into_iter().fold(Trial::new(case, level, messages), Trial::note);
     let mut passes = Vec::new();
     for pass in 1..=context.sized(5, 1) {
-        context.progress(&format!("  {}: {level}, pass {pass}", case.work));
+        context.progress(&format!("  {}: {level}, pass {pass}", trial.case.work));
         let is_control_first = pass % 2 == 0;
-        let name = case.to_string();
-        let arm = (level, buffers_bytes);
-        passes.push(run(context, &name, arm, &messages, rate, is_control_first)?);
+        passes.push(run(context, &trial, (level, buffers_bytes), rate, is_control_first)?);
     }
-    let mut outcome = Outcome::from(rows(&case, level, &messages, &passes));
+    let mut outcome = Outcome::from(rows(&trial, level, &passes));
     let mut all = Latencies::new();
     passes.iter().for_each(|pass| all.merge(&pass.latencies));
     let ready = if buffers_bytes > 0 { ", buffers made ready" } else { "" };
@@ -80,12 +80,12 @@ fn through_queue(
 
 fn run(
     context: &mut Context<'_>,
-    case: &str,
+    trial: &Trial,
     (level, buffers_bytes): (Level, usize),
-    messages: &Messages,
     rate: u64,
     is_control_first: bool,
 ) -> Result<Pass, BenchError> {
+    let Trial { name: case, messages, .. } = trial;
     let count = messages.count;
     let schedule = Schedule { per_second: rate, count, warm_up: count / 6, bytes: BYTES };
     let beside = |context: &mut Context<'_>| match level {
@@ -95,7 +95,7 @@ fn run(
     let control_before = is_control_first.then(|| beside(context)).transpose()?;
     let stage = match level {
         Level::Memory => Stage::in_memory(case, buffers_bytes)?,
-        _ => Stage::on_disk(context, case, stage::topic(context, level))?,
+        _ => trial.stage(context)?,
     };
     if level == Level::Memory {
         stage.create(stage::topic(context, level))?;
@@ -104,19 +104,18 @@ fn run(
     let clock = Clock::start();
     let mut pace = Pace::new(clock, rate, messages.count);
     let schedule = pace.clone();
-    let (published, received) = std::thread::scope(|scope| {
-        let publishing = scope.spawn(|| publish(case, &stage, messages, &mut pace));
-        let received = receive(case, reader, messages, clock, &schedule);
-        (publishing.join(), received)
-    });
-    published.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    let (published, received) = both(
+        || publish(case, &stage, messages, &mut pace),
+        || receive(case, reader, messages, clock, &schedule),
+    );
+    published?;
     let latencies = received?;
     let sync_ns = match level {
         Level::Memory => None,
         _ => {
-            let lone_ns = one_sync(context, case, &stage, BYTES)?;
+            let lone_ns = one_sync(context, &stage, BYTES)?;
             let arriving = (rate as f64 * lone_ns / 1e9).max(1.0) * BYTES as f64;
-            Some(one_sync(context, case, &stage, arriving as usize)?)
+            Some(one_sync(context, &stage, arriving as usize)?)
         }
     };
     stage.close()?;
@@ -165,33 +164,25 @@ fn receive(
     Ok(latencies)
 }
 
-fn rows(case: &Case, level: Level, messages: &Messages, passes: &[Pass]) -> Vec<Row> {
-    let spread = |value: &dyn Fn(&Pass) -> f64| {
-        let values: Vec<f64> = passes.iter().map(value).collect();
-        Spread::of(&values).expect("at least one pass was made")
-    };
+fn rows(trial: &Trial, level: Level, passes: &[Pass]) -> Vec<Row> {
     let row = |metric: String, spread: Spread, unit: Unit| {
         let late = passes.iter().map(|pass| pass.late_ns_max).max();
-        super::rounds::row(case, &metric, spread, unit, messages)
-            .level(level.name())
-            .check("publisher_late_ns_max", late.unwrap_or(0))
-            .footnote(OPEN_LOOP)
-            .footnote(if level == Level::Memory { ALL_HELD } else { SHARED_DISK })
+        trial.row(metric, spread, unit).check("publisher_late_ns_max", late.unwrap_or(0))
     };
-    let mut rows = Vec::new();
-    for (at, (name, _)) in passes[0].latencies.percentiles().named().iter().enumerate() {
-        let of = |pass: &Pass| pass.latencies.percentiles().named()[at].1 as f64;
-        rows.push(row(format!("latency {name}"), spread(&of), Unit::Nanoseconds));
-    }
+    let percentiles: Vec<_> = passes.iter().map(|pass| pass.latencies.percentiles()).collect();
+    let mut rows: Vec<Row> = percentile_spreads(percentiles.iter())
+        .map(|(name, spread)| row(format!("latency {name}"), spread, Unit::Nanoseconds))
+        .collect();
     let syncs: Option<Vec<f64>> = passes.iter().map(|pass| pass.sync_ns).collect();
-    if let Some(syncs) = syncs.as_deref().and_then(Spread::of) {
-        rows.push(row("one disk sync".into(), syncs, Unit::Nanoseconds).footnote(ONE_SYNC));
-        let p99 = |pass: &Pass| pass.latencies.percentiles().p99 as f64;
-        let ratio = spread(&|pass| p99(pass) / pass.sync_ns.unwrap_or(f64::NAN));
+    if let Some(syncs) = syncs {
+        let one = Spread::over(&syncs, |ns| *ns);
+        rows.push(row("one disk sync".into(), one, Unit::Nanoseconds).footnote(ONE_SYNC));
+        let pairs = percentiles.iter().zip(&syncs);
+        let ratio = Spread::over(pairs, |(pass, sync_ns)| pass.p99 as f64 / sync_ns);
         let metric = "latency p99 in disk syncs".into();
         rows.push(row(metric, ratio, Unit::DiskSyncs).footnote(ONE_SYNC));
     }
     let pairs: Vec<_> = passes.iter().map(|pass| (&pass.latencies, &pass.control)).collect();
-    rows.extend(control_rows(case, level.name(), &pairs, level != Level::Memory));
+    rows.extend(control_rows(&trial.case, level.name(), &pairs, level != Level::Memory));
     rows
 }

@@ -1,8 +1,7 @@
 //! Messages of complete files: mapped, compared with read and copied.
 
 use super::messages::{Content, Messages};
-use super::rounds::{case, rounds, row};
-use super::stage::{self, Stage};
+use super::rounds::{Trial, case};
 use crate::error::BenchError;
 use crate::report::{Row, Unit};
 use crate::suite::{Context, Outcome};
@@ -40,39 +39,33 @@ fn of_size(
 ) -> Result<Vec<Row>, BenchError> {
     let count = context.sized(COUNT.max(BYTES_MIN / bytes), 40);
     let case = case(format!("{count} x {bytes} B from finished files"));
-    let name = case.to_string();
     let messages = Messages::new(Content::Noise, bytes as usize, count);
-    let options = stage::topic(context, Level::Buffered);
-    let mut stage = Stage::on_disk(context, &name, options)?;
-    stage.send(&messages)?;
-    let [copied, first, again, over_first, over_again] = rounds(context, &case, 5, |_| {
+    let trial = Trial::new(case, Level::Buffered, messages).note(PASSES).note(COPYING);
+    let mut stage = trial.stage(context)?;
+    stage.send(&trial.messages)?;
+    let [copied, first, again, over_first, over_again] = trial.rounds(context, 5, |_| {
         stage.reopen_mapping(0)?;
-        let copied = stage.read(&messages)?;
+        let copied = stage.read(&trial.messages)?;
         stage.reopen_mapping(KEPT)?;
-        let first = stage.read(&messages)?;
-        let again = stage.read(&messages)?;
-        let rate = |seconds| count as f64 / seconds;
-        Ok([rate(copied), rate(first), rate(again), copied / first, copied / again])
+        let first = stage.read(&trial.messages)?;
+        let again = stage.read(&trial.messages)?;
+        let [a, b, c] = [copied, first, again].map(|seconds| trial.per_second(seconds));
+        Ok([a, b, c, copied / first, copied / again])
     })?;
     stage.close()?;
     *pays_from = match over_first.median >= PAYS {
         true => pays_from.or(Some(bytes)),
         false => None,
     };
-    let made = |metric, spread, unit| {
-        let row = row(&case, metric, spread, unit, &messages);
-        row.level(Level::Buffered.name()).footnote(PASSES).footnote(COPYING)
-    };
-    let mut rows = vec![made("receive, copying", copied, Unit::MessagesPerSecond)];
-    rows.push(made("receive, mapping and checking", first, Unit::MessagesPerSecond));
-    rows.push(made("receive, mapped and checked before", again, Unit::MessagesPerSecond));
-    rows.push(made("mapping over copying", over_first, Unit::Ratio));
-    let mut over = made("mapped before over copying", over_again, Unit::Ratio);
-    if bytes == SIZES[3] {
-        over = over.target(1.8);
-    }
-    rows.push(over);
-    Ok(rows)
+    Ok(vec![
+        trial.rate("receive, copying", copied),
+        trial.rate("receive, mapping and checking", first),
+        trial.rate("receive, mapped and checked before", again),
+        trial.row("mapping over copying", over_first, Unit::Ratio),
+        trial
+            .row("mapped before over copying", over_again, Unit::Ratio)
+            .target((bytes == SIZES[3]).then_some(1.8)),
+    ])
 }
 
 /// The smallest size from which on mapping was faster in the first pass, at that and all larger

@@ -1,7 +1,7 @@
 //! Messages of 1 KiB in memory: the send and the receive of Helianthus' test, each alone.
 
 use super::messages::{Content, Messages};
-use super::rounds::{case, rounds, row};
+use super::rounds::{Trial, case};
 use super::stage::{self, Stage, seconds};
 use crate::error::BenchError;
 use crate::measure::{Clock, Spread};
@@ -53,37 +53,32 @@ fn measure_load(context: &mut Context<'_>, load: &Load) -> Result<Vec<Row>, Benc
         0 => case(format!("{count} x 1 KiB")),
         mib => case(format!("{count} x 1 KiB, {mib} MiB of buffers made ready")),
     };
-    let name = case.to_string();
     let messages = Messages::new(Content::Noise, BYTES, count);
+    let trial = Trial::new(case, Level::Memory, messages).note(ROUNDS).note(footnote);
     let clock = Clock::start();
-    let stage = Stage::in_memory(&name, buffers_bytes)?;
+    let stage = Stage::in_memory(&trial.name, buffers_bytes)?;
     let opening = seconds(&clock);
-    let spreads = rounds(context, &case, full, |context| {
+    let [send, read, consume] = trial.rounds(context, full, |context| {
         stage.create(stage::topic(context, Level::Memory))?;
         stage.create_group(GROUP)?;
-        let send = stage.send(&messages)?;
-        let read = stage.read(&messages)?;
-        let consume = stage.consume(GROUP, &messages)?;
+        let send = stage.send(&trial.messages)?;
+        let read = stage.read(&trial.messages)?;
+        let consume = stage.consume(GROUP, &trial.messages)?;
         stage.delete()?;
-        Ok([send, read, consume].map(|seconds| count as f64 / seconds))
+        Ok([send, read, consume].map(|seconds| trial.per_second(seconds)))
     })?;
-    let [send, read, consume] = spreads;
-    let made = |metric, spread| {
-        row(&case, metric, spread, Unit::MessagesPerSecond, &messages)
-            .level(Level::Memory.name())
-            .footnote(ROUNDS)
-            .footnote(footnote)
-    };
-    let beside = |row: Row, work| row.beside(Work::Queue(work), Metric::Throughput);
+    let (sent, received) = (Work::Queue(QueueWork::MemoryIn), Work::Queue(QueueWork::MemoryOut));
     let mut rows = vec![
-        beside(made("send", send), QueueWork::MemoryIn).target(TARGET),
-        beside(made("receive", read), QueueWork::MemoryOut).target(TARGET),
-        beside(made("receive as a member of a group", consume), QueueWork::MemoryOut)
+        trial.rate("send", send).beside(sent, Metric::Throughput).target(TARGET),
+        trial.rate("receive", read).beside(received, Metric::Throughput).target(TARGET),
+        trial
+            .rate("receive as a member of a group", consume)
+            .beside(received, Metric::Throughput)
             .footnote("Fetched 500 at a time; every message is acknowledged."),
     ];
     if buffers_bytes > 0 {
-        let opening = Spread::of(&[opening]).expect("there is one value");
-        rows.push(row(&case, "open the queue", opening, Unit::Seconds, &messages).footnote(READY));
+        let opening = Spread::over([opening], |seconds| seconds);
+        rows.push(trial.bare_row("open the queue", opening, Unit::Seconds).footnote(READY));
     }
     Ok(rows)
 }

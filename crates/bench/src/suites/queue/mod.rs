@@ -14,40 +14,32 @@ mod loopback;
 mod mapped;
 mod memory;
 mod messages;
+mod producers;
 mod reopen;
 mod rounds;
 mod stage;
 mod steady;
 
-use crate::suite::{Suite, SuitePart};
+use crate::suite::{Suite, part};
 
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "queue",
     about: "topics in memory and on the real disk: the six tests of Helianthus, and what brokers are asked for",
     parts: &[
-        SuitePart { name: "memory", measure: memory::measure },
-        SuitePart { name: "compressed", measure: codecs::compressed },
-        SuitePart { name: "encrypted", measure: codecs::encrypted },
-        SuitePart { name: "both", measure: codecs::both },
-        SuitePart { name: "batches", measure: batches::measure },
-        SuitePart { name: "copies", measure: copies::measure },
-        SuitePart { name: "mapped", measure: mapped::measure },
-        SuitePart {
-            name: "at-once",
-            measure: |context, outcome| outcome.take(durable::at_once(context)),
-        },
-        SuitePart { name: "loopback", measure: loopback::measure },
-        SuitePart { name: "confirmed", measure: durable::confirmed },
-        SuitePart {
-            name: "full",
-            measure: |context, outcome| outcome.take(steady::measure(context)),
-        },
-        SuitePart { name: "latency", measure: latency::measure },
-        SuitePart { name: "groups", measure: groups::measure },
-        SuitePart {
-            name: "reopen",
-            measure: |context, outcome| outcome.take(reopen::measure(context)),
-        },
+        part("memory", memory::measure),
+        part("compressed", codecs::compressed),
+        part("encrypted", codecs::encrypted),
+        part("both", codecs::both),
+        part("batches", batches::measure),
+        part("copies", copies::measure),
+        part("mapped", mapped::measure),
+        part("at-once", |context, outcome| outcome.take(durable::at_once(context))),
+        part("loopback", loopback::measure),
+        part("confirmed", durable::confirmed),
+        part("full", |context, outcome| outcome.take(steady::measure(context))),
+        part("latency", latency::measure),
+        part("groups", groups::measure),
+        part("reopen", |context, outcome| outcome.take(reopen::measure(context))),
     ],
 };

@@ -1,8 +1,8 @@
 //! Opening a queue with a large topic, until its newest message is read.
 
 use super::messages::{Content, FIRST_SEQ, Messages};
-use super::rounds::{case, rounds};
-use super::stage::{self, Stage, seconds};
+use super::rounds::{Trial, case};
+use super::stage::{Stage, seconds};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::Clock;
 use crate::report::{Row, Unit};
@@ -25,25 +25,25 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     let planned = context.sized(TOPIC_BYTES, 40 * BYTES as u64).div_ceil(BYTES as u64);
     let case =
         case(format!("reopen a topic of {:.0} GB, 64 KiB messages", TOPIC_BYTES as f64 / 1e9));
-    let name = case.to_string();
     let mut messages = Messages::new(Content::Noise, BYTES, planned);
-    let options = stage::topic(context, Level::Buffered);
-    let mut stage = Stage::on_disk(context, &name, options)?;
+    let mut stage = Stage::at(context, &case.to_string(), Level::Buffered)?;
     context.progress(&format!("  {}: writing", case.work));
-    messages.count = fill(&name, &stage, &messages)?;
-    let [took] = rounds(context, &case, 3, |_| {
+    messages.count = fill(&stage, &messages)?;
+    let trial = Trial::new(case, Level::Buffered, messages);
+    let messages = &trial.messages;
+    let [took] = trial.rounds(context, 3, |_| {
         stage.close()?;
         let clock = Clock::start();
         stage.reopen()?;
-        check_at(&name, &stage, &messages, messages.count - 1)?;
+        check_at(&stage, messages, messages.count - 1)?;
         Ok([seconds(&clock)])
     })?;
     for position in (0..messages.count).step_by(READ_EVERY as usize) {
-        check_at(&name, &stage, &messages, position)?;
+        check_at(&stage, messages, position)?;
     }
     stage.close()?;
     let compared = messages.count.div_ceil(READ_EVERY);
-    let mut row = Row::of_spread(&case, "open and read the newest", took, Unit::Seconds)
+    let mut row = Row::of_spread(&trial.case, "open and read the newest", took, Unit::Seconds)
         .level(Level::Buffered.name())
         .check("messages", messages.count)
         .check("topic_bytes", messages.bytes_total())
@@ -60,8 +60,8 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
 }
 
 /// Publishes messages until all are written or the time is over. Returns their number.
-fn fill(case: &str, stage: &Stage, messages: &Messages) -> Result<u64, BenchError> {
-    let failed = || broken(case, "publish a message");
+fn fill(stage: &Stage, messages: &Messages) -> Result<u64, BenchError> {
+    let failed = || broken(&stage.case, "publish a message");
     let producer = stage.producer()?;
     let clock = Clock::start();
     let (mut sent, mut last) = (0, None);
@@ -74,12 +74,8 @@ fn fill(case: &str, stage: &Stage, messages: &Messages) -> Result<u64, BenchErro
     Ok(sent)
 }
 
-fn check_at(
-    case: &str,
-    stage: &Stage,
-    messages: &Messages,
-    position: u64,
-) -> Result<(), BenchError> {
+fn check_at(stage: &Stage, messages: &Messages, position: u64) -> Result<(), BenchError> {
+    let case = &stage.case;
     let mut reader = stage.reader(FIRST_SEQ + position)?;
     match reader.try_next().map_err(broken(case, "read a message"))? {
         Some(Read::Message(message)) => messages.check(case, position, &message),

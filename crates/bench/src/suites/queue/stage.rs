@@ -20,7 +20,7 @@ const KEYS: &str = "1: 00112233445566778899aabbccddeeff00112233445566778899aabbc
 
 /// A queue with a topic.
 pub(super) struct Stage {
-    case: String,
+    pub(super) case: String,
     queue: Queue,
     /// After the queue, so that it is removed when the queue is closed.
     directory: Option<FreshDirectory>,

@@ -2,11 +2,10 @@
 
 mod filing;
 
-use crate::calls::{Arm, Sums, Targets, measure};
+use crate::calls::{Arm, Sums, measure};
 use crate::error::{BenchError, broken, verify};
 use crate::references::{CodecWork, Work};
-use crate::report::{Case, Risk, Transport};
-use crate::suite::{Context, Outcome, Suite, SuitePart};
+use crate::suite::{Context, Outcome, Suite, part};
 use filing::{Filing, FilingView};
 use rialto_bus::codec::{Archive, Codec, Compact, Json};
 use std::hint::black_box;
@@ -32,175 +31,134 @@ pub(crate) const SUITE: Suite = Suite {
     name: "serialization",
     about: "a message of the size of Catga's as JSON, in a compact form, and in one that is read in place",
     parts: &[
-        SuitePart { name: "json", measure: |context, outcome| outcome.take(json(context)) },
-        SuitePart { name: "compact", measure: |context, outcome| outcome.take(compact(context)) },
-        SuitePart {
-            name: "zero-copy",
-            measure: |context, outcome| outcome.take(zero_copy(context)),
-        },
+        part("json", |context, outcome| outcome.take(json(context))),
+        part("compact", |context, outcome| outcome.take(compact(context))),
+        part("zero-copy", |context, outcome| outcome.take(zero_copy(context))),
     ],
 };
 
 fn json(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-    codecs(context, |bench| bench.codec("JSON", Json, JSON, Targets::default()).map(drop))
+    let bench = &Bench::new(context);
+    codecs(context, bench.codec("JSON", Json, JSON)?.0.into())
 }
 
 fn compact(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-    codecs(context, |bench| {
-        let encode = Targets::without_allocation(ENCODE_NS);
-        let bytes = bench.codec("compact", Compact, BINARY, encode)?;
-        let view: FilingView<'_> = postcard::from_bytes(&bytes).map_err(broken("view", "read"))?;
-        verify("view", "the content", view.content, &*bench.filing.content)?;
-        bench.decodes(
-            "compact, read in place by postcard",
-            (CodecWork::BinaryDecode, Targets::default(), BORROWED),
-            move |call| {
-                postcard::from_bytes::<FilingView<'_>>(black_box(&bytes))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        Ok(())
-    })
+    let bench = &Bench::new(context);
+    let ([encode, buffered, decode, both], bytes) = bench.codec("compact", Compact, BINARY)?;
+    let buffered = buffered.within(ENCODE_NS).without_allocation();
+    let view: FilingView<'_> = postcard::from_bytes(&bytes).map_err(broken("view", "read"))?;
+    verify("view", "the content", view.content, &*bench.filing.content)?;
+    let read = |call| {
+        postcard::from_bytes::<FilingView<'_>>(black_box(&bytes))
+            .map_or(0, |filing| black_box(&filing).touch(call))
+    };
+    let in_place = bench.decodes("compact, read in place by postcard", BINARY.decode, read);
+    codecs(context, vec![encode, buffered, decode, both, in_place.note(BORROWED)])
 }
 
 fn zero_copy(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-    codecs(context, |bench| {
-        let bytes = bench.codec("zero-copy", Archive, BINARY, Targets::default())?;
-        bench.decodes(
-            "zero-copy, validated access",
-            (CodecWork::BinaryDecode, Targets::without_allocation(DECODE_NS), ACCESS),
-            move |call| {
-                Archive.access::<Filing>(black_box(&bytes)).map_or(0, |filing| filing.touch(call))
-            },
-        );
-        Ok(())
-    })
+    let bench = &Bench::new(context);
+    let ([encode, buffered, decode, both], bytes) = bench.codec("zero-copy", Archive, BINARY)?;
+    let read =
+        |call| Archive.access::<Filing>(black_box(&bytes)).map_or(0, |filing| filing.touch(call));
+    let access = bench.decodes("zero-copy, validated access", BINARY.decode, read);
+    let access = access.within(DECODE_NS).without_allocation().note(ACCESS);
+    codecs(context, vec![encode, buffered, decode, both, access])
 }
 
-/// The rows of the arms that `set_up` adds.
-fn codecs(
-    context: &mut Context<'_>,
-    set_up: impl FnOnce(&mut Bench<'_>) -> Result<(), BenchError>,
-) -> Result<Outcome, BenchError> {
-    let filing = &Filing::new();
-    let calls = context.sized(200_000, 1_000);
-    let mut bench = Bench { filing, calls, arms: Vec::new(), kinds: Vec::new() };
-    set_up(&mut bench)?;
-    let Bench { arms, kinds, .. } = bench;
-    let measured = measure(context, "codecs", arms)?;
-    let mut outcome = Outcome::default();
-    for (arm, (work, targets, note)) in kinds.into_iter().enumerate() {
-        let rows = measured.rows(arm, Some(Work::Codec(work)), targets);
-        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(note)));
-    }
+fn codecs(context: &mut Context<'_>, arms: Vec<Arm<'_>>) -> Result<Outcome, BenchError> {
+    let mut outcome = measure(context, "codecs", arms)?;
     if let Some(first) = outcome.rows.first_mut() {
         *first = first.clone().footnote(MESSAGE).footnote(EITHER);
     }
     Ok(outcome)
 }
 
-/// Arms with their footnotes.
-struct Bench<'a> {
-    filing: &'a Filing,
+/// What all arms encode and decode.
+struct Bench {
+    filing: Filing,
     calls: u64,
-    arms: Vec<Arm<'a>>,
-    kinds: Vec<(CodecWork, Targets, &'static str)>,
 }
 
-impl<'a> Bench<'a> {
-    /// Adds an arm that encodes. `encode` gets the message, and returns the length of the encoding
-    /// and the byte at the requested position, which must equal that of `expected`.
-    fn encodes(
-        &mut self,
+impl Bench {
+    fn new(context: &Context<'_>) -> Bench {
+        Bench { filing: Filing::new(), calls: context.sized(200_000, 1_000) }
+    }
+
+    /// An arm that encodes; `encode` is given the message and returns a byte of the encoding,
+    /// which is that of `expected` at the position it is asked for, and the length.
+    fn encodes<'a>(
+        &'a self,
         name: &str,
-        kind: (CodecWork, Targets, &'static str),
+        work: CodecWork,
         expected: &[u8],
         mut encode: impl FnMut(&Filing, u64) -> Encoded + 'a,
-    ) {
-        let filing = self.filing;
+    ) -> Arm<'a> {
         let expected = expected.to_vec();
-        self.arms.push(Arm::new(
-            case(name),
-            self.calls,
-            move |calls| {
-                // The black box hides the message from the compiler.
-                sum(calls, |call| encode(black_box(filing), call).answer())
-            },
-            move |calls| sum(calls, |call| Encoded::of(&expected, call).answer()),
-        ));
-        self.kinds.push(kind);
+        // The black box keeps the compiler from knowing what is encoded.
+        let run = move |calls| sum(calls, |call| encode(black_box(&self.filing), call).answer());
+        let expected = move |calls| sum(calls, |call| Encoded::of(&expected, call).answer());
+        Arm::new(name, self.calls, run, expected).beside(Work::Codec(work))
     }
 
-    /// Adds an arm that decodes messages; `touch` returns the check of [`Filing::touch`].
-    fn decodes(
-        &mut self,
+    /// An arm that reads messages; `touch` returns what [`Filing::touch`] does.
+    fn decodes<'a>(
+        &'a self,
         name: &str,
-        kind: (CodecWork, Targets, &'static str),
+        work: CodecWork,
         mut touch: impl FnMut(u64) -> u64 + 'a,
-    ) {
-        let filing = self.filing;
-        self.arms.push(Arm::new(
-            case(name),
-            self.calls,
-            move |calls| sum(calls, &mut touch),
-            move |calls| sum(calls, |call| filing.touch(call)),
-        ));
-        self.kinds.push(kind);
+    ) -> Arm<'a> {
+        let run = move |calls| sum(calls, &mut touch);
+        let expected = move |calls| sum(calls, |call| self.filing.touch(call));
+        Arm::new(name, self.calls, run, expected).beside(Work::Codec(work))
     }
 
-    /// Adds the arms that every codec has.
-    fn codec<C: Codec<Filing> + Copy + 'a>(
-        &mut self,
+    /// The arms that every codec has, and the message as it encodes it.
+    fn codec<'a, C: Codec<Filing> + Copy + 'a>(
+        &'a self,
         name: &str,
         codec: C,
         kinds: Kinds,
-        encode_targets: Targets,
-    ) -> Result<Vec<u8>, BenchError> {
-        let filing = self.filing;
+    ) -> Result<([Arm<'a>; 4], Vec<u8>), BenchError> {
+        let filing = &self.filing;
         let mut bytes = Vec::new();
         codec.encode(filing, &mut bytes).map_err(broken(name, "encode the message"))?;
         let read = codec.decode(&bytes).map_err(broken(name, "decode the message"))?;
         verify(name, "what was read", &read, filing)?;
-        let none = Targets::default();
         let encode = move |filing: &Filing, bytes: &mut Vec<u8>| {
             // A failure shows as missing bytes, which are verified.
             let _ = codec.encode(filing, bytes);
         };
-        self.encodes(
-            &format!("{name}, encode"),
-            (kinds.encode, none, OWN),
-            &bytes,
-            move |filing, call| {
-                let mut own = Vec::new();
-                encode(filing, &mut own);
-                Encoded::of(&own, call)
-            },
-        );
+        let into_own = move |filing: &Filing, call| {
+            let mut own = Vec::new();
+            encode(filing, &mut own);
+            Encoded::of(&own, call)
+        };
         let mut buffer = Vec::with_capacity(2 * bytes.len());
-        self.encodes(
-            &format!("{name}, encode into a buffer"),
-            (kinds.encode_buffered, encode_targets, BUFFER),
-            &bytes,
-            move |filing, call| {
-                buffer.clear();
-                encode(filing, &mut buffer);
-                Encoded::of(&buffer, call)
-            },
-        );
+        let into_buffer = move |filing: &Filing, call| {
+            buffer.clear();
+            encode(filing, &mut buffer);
+            Encoded::of(&buffer, call)
+        };
+        let touch = move |bytes: &[u8], call| {
+            codec.decode(black_box(bytes)).map_or(0, |filing| black_box(&filing).touch(call))
+        };
         let encoded = bytes.clone();
-        self.decodes(&format!("{name}, decode"), (kinds.decode, none, DECODED), move |call| {
-            codec.decode(black_box(&encoded)).map_or(0, |filing| black_box(&filing).touch(call))
-        });
-        self.decodes(
-            &format!("{name}, there and back"),
-            (kinds.round_trip, none, DECODED),
-            move |call| {
-                let mut own = Vec::new();
-                encode(black_box(filing), &mut own);
-                codec.decode(black_box(&own)).map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        Ok(bytes)
+        let decode = move |call| touch(&encoded, call);
+        let there_and_back = move |call| {
+            let mut own = Vec::new();
+            encode(black_box(filing), &mut own);
+            touch(&own, call)
+        };
+        let named = |what: &str| format!("{name}, {what}");
+        let buffered = named("encode into a buffer");
+        let arms = [
+            self.encodes(&named("encode"), kinds.encode, &bytes, into_own).note(OWN),
+            self.encodes(&buffered, kinds.encode_buffered, &bytes, into_buffer).note(BUFFER),
+            self.decodes(&named("decode"), kinds.decode, decode).note(DECODED),
+            self.decodes(&named("there and back"), kinds.round_trip, there_and_back).note(DECODED),
+        ];
+        Ok((arms, bytes))
     }
 }
 
@@ -253,9 +211,5 @@ fn sum(calls: u64, mut call: impl FnMut(u64) -> u64) -> Sums {
     for number in 0..calls {
         answers = answers.wrapping_add(call(number));
     }
-    Sums { answers, effects: 0 }
-}
-
-fn case(work: &str) -> Case {
-    Case { work: work.to_string(), risk: Risk::NoOrders, transport: Transport::InProcess }
+    Sums::of_answers(answers)
 }

@@ -2,6 +2,7 @@
 
 use super::{began, output, read, request_id, result, took};
 use crate::Error;
+use crate::duration;
 use crate::inspect::utc;
 use rialto_model::Timestamp;
 use rialto_recorder::{Record, RecordEnding, RecordId};
@@ -120,11 +121,7 @@ fn table(out: &mut impl Write, records: &[&Record]) -> std::io::Result<()> {
 
 /// An age, or a time.
 fn since(text: &str) -> Result<Timestamp, String> {
-    let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-    let ago = units.iter().find_map(|(unit, seconds)| {
-        let number: u64 = text.strip_suffix(*unit)?.parse().ok()?;
-        number.checked_mul(seconds * Timestamp::SECOND)
-    });
+    let ago = duration::parse(text).ok().and_then(|ago| u64::try_from(ago.as_nanos()).ok());
     match ago {
         Some(ago) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -144,8 +141,12 @@ mod tests {
         let hour = since("1h").expect("a length");
         let apart = now.0 - hour.0;
         assert!(apart.abs_diff(3_600 * Timestamp::SECOND) < 60 * Timestamp::SECOND, "{apart}");
+        for (text, same) in [("90s", "90000ms"), ("5m", "300s"), ("2h", "120m"), ("7d", "168h")] {
+            let [length, same] = [text, same].map(|it| since(it).expect("a length").0);
+            assert!(length.abs_diff(same) < 60 * Timestamp::SECOND, "{text}");
+        }
         assert_eq!(since("1970-01-01T00:00:01Z"), Ok(Timestamp(Timestamp::SECOND)));
-        assert!(since("soon").is_err());
+        assert!(["soon", "d", "-5m", "5 m"].iter().all(|bad| since(bad).is_err()));
         assert!(since("99999999999999999d").is_err());
     }
 }

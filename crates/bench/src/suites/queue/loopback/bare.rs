@@ -3,6 +3,7 @@
 use super::super::messages::{FIRST_SEQ, Messages};
 use super::super::stage::seconds;
 use super::client::BATCH;
+use crate::drive::both;
 use crate::error::{BenchError, broken};
 use crate::measure::Clock;
 use std::io::{self, IoSlice, Read, Write};
@@ -14,16 +15,14 @@ pub(super) fn carry(case: &str, messages: &Messages) -> Result<f64, BenchError> 
     let failed = || broken(case, "carry bytes over a bare socket");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed())?;
     let address = listener.local_addr().map_err(failed())?;
-    std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send(&listener, messages));
+    let receiving = || {
         let stream = TcpStream::connect(address).map_err(failed())?;
         let clock = Clock::start();
-        let received = receive(case, stream, messages);
-        let seconds = seconds(&clock);
-        let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // The receiver's error says more than the sender's broken connection.
-        received.and_then(|()| sent.map_err(failed())).map(|()| seconds)
-    })
+        receive(case, stream, messages).map(|()| seconds(&clock))
+    };
+    let (sent, received) = both(|| send(&listener, messages), receiving);
+    // What the receiver found says more than that the sender was broken off.
+    received.and_then(|seconds| sent.map(|()| seconds).map_err(failed()))
 }
 
 fn send(listener: &TcpListener, messages: &Messages) -> io::Result<()> {

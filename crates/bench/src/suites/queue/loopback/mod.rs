@@ -8,7 +8,8 @@ mod served;
 mod socket;
 
 use super::messages::{Content, Messages};
-use super::rounds::{rounds, row};
+use super::rounds::Trial;
+use crate::drive::both;
 use crate::error::BenchError;
 use crate::measure::Spread;
 use crate::references::{Metric, QueueWork, Work};
@@ -18,6 +19,7 @@ use client::{BATCH, OUTSTANDING, consume, produce, read};
 use nats::JetStream;
 use rialto_queue::Level;
 use served::Served;
+use std::sync::Arc;
 
 const BYTES: usize = 1_024;
 const GROUP: &str = "readers";
@@ -50,14 +52,16 @@ const READING: &str = "Without a group, from the oldest message on, two requests
 const BARE: &str = "One thread sends the payloads from where they lie, a thousand in a call; another \
     receives and compares every byte. No HTTP, no queue and no disk.";
 
-fn case(work: &str, count: u64) -> Case {
+fn trial(work: &str, messages: &Arc<Messages>) -> Trial {
+    let count = messages.count;
     let work = format!("queue, {count} x 1 KiB over HTTP, batches of {BATCH}, {work}");
-    Case { work, risk: Risk::NoOrders, transport: Transport::Loopback }
+    let case = Case { work, risk: Risk::NoOrders, transport: Transport::Loopback };
+    Trial::new(case, Level::Buffered, Arc::clone(messages))
 }
 
-fn made(case: &Case, metric: &str, spread: Spread, messages: &Messages, work: QueueWork) -> Row {
-    row(case, metric, spread, Unit::MessagesPerSecond, messages)
-        .level(Level::Buffered.name())
+fn made(trial: &Trial, metric: &str, spread: Spread, work: QueueWork) -> Row {
+    trial
+        .rate(metric, spread)
         .beside(Work::Queue(work), Metric::Throughput)
         .check("batches_under_way_max", OUTSTANDING)
         .footnote(HTTP)
@@ -66,7 +70,7 @@ fn made(case: &Case, metric: &str, spread: Spread, messages: &Messages, work: Qu
 /// All rows.
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let count = context.sized(1_000_000, 2_500);
-    let messages = Messages::new(Content::Noise, BYTES, count);
+    let messages = Arc::new(Messages::new(Content::Noise, BYTES, count));
     outcome.take(at_once(context, &messages, Way::Fetched));
     outcome.take(at_once(context, &messages, Way::Pushed));
     outcome.take(alone(context, &messages));
@@ -82,46 +86,40 @@ enum Way {
 /// One producer and one consumer concurrently.
 fn at_once(
     context: &mut Context<'_>,
-    messages: &Messages,
+    messages: &Arc<Messages>,
     way: Way,
 ) -> Result<Vec<Row>, BenchError> {
-    let count = messages.count;
     let (work, footnote) = match way {
         Way::Fetched => ("one producer and one consumer at once", AT_ONCE),
         Way::Pushed => ("one producer and one consumer with a WebSocket at once", PUSHED),
     };
-    let case = case(work, count);
-    let name = case.to_string();
-    let [sent, received] = rounds(context, &case, 3, |context| {
-        let served = Served::start(context, &name)?;
+    let trial = trial(work, messages);
+    let name = &trial.name;
+    let [sent, received] = trial.rounds(context, 3, |context| {
+        let served = Served::start(context, name)?;
         served.stage.create_group(GROUP)?;
-        let (sent, received) = std::thread::scope(|scope| {
-            let sending = scope.spawn(|| produce(&name, &served, messages, 1));
-            let received = match way {
-                Way::Fetched => consume(&name, &served, GROUP, messages),
-                Way::Pushed => socket::consume(&name, &served, GROUP, messages),
-            };
-            (sending.join(), received)
-        });
-        let (sent, _) = sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let rates = [sent, received?].map(|seconds| count as f64 / seconds);
-        served.end(&name)?;
+        let (sent, received) = both(
+            || produce(name, &served, messages, 1),
+            || match way {
+                Way::Fetched => consume(name, &served, GROUP, messages),
+                Way::Pushed => socket::consume(name, &served, GROUP, messages),
+            },
+        );
+        let rates = [sent?.0, received?].map(|seconds| trial.per_second(seconds));
+        served.end(name)?;
         Ok(rates)
     })?;
     Ok(vec![
-        made(&case, "in", sent, messages, QueueWork::BufferedIn)
-            .footnote(ONE_CONNECTION)
-            .footnote(footnote),
-        made(&case, "out", received, messages, QueueWork::BufferedOut).footnote(footnote),
+        made(&trial, "in", sent, QueueWork::BufferedIn).footnotes([ONE_CONNECTION, footnote]),
+        made(&trial, "out", received, QueueWork::BufferedOut).footnote(footnote),
     ])
 }
 
-/// One producer, then one reader, as in the other measurements; with JetStream in turn, if it is
-/// installed.
-fn alone(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, BenchError> {
-    let count = messages.count;
-    let case = case("one producer, then one reader", count);
-    let name = case.to_string();
+/// One in, and when that is done one out, as the others were measured; and JetStream in turn with
+/// it, if there is one.
+fn alone(context: &mut Context<'_>, messages: &Arc<Messages>) -> Result<Vec<Row>, BenchError> {
+    let trial = trial("one producer, then one reader", messages);
+    let name = &trial.name;
     let jetstream = nats::program();
     if jetstream.is_none() {
         context.progress(
@@ -130,46 +128,30 @@ fn alone(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, Ben
         );
     }
     let once = |context: &mut Context<'_>| -> Result<[f64; 5], BenchError> {
-        let served = Served::start(context, &name)?;
-        let (sent, order) = produce(&name, &served, messages, CONNECTIONS)?;
-        let received = read(&name, &served, messages, &order)?;
-        served.end(&name)?;
-        let bare = bare::carry(&name, messages)?;
-        let [sent, received, bare] = [sent, received, bare].map(|seconds| count as f64 / seconds);
+        let served = Served::start(context, name)?;
+        let (sent, order) = produce(name, &served, messages, CONNECTIONS)?;
+        let received = read(name, &served, messages, &order)?;
+        served.end(name)?;
+        let bare = bare::carry(name, messages)?;
+        let [sent, received, bare] =
+            [sent, received, bare].map(|seconds| trial.per_second(seconds));
         let Some(program) = &jetstream else { return Ok([sent, received, bare, 1.0, 1.0]) };
-        let directory = context.fresh_directory()?;
-        let peer = JetStream::start(&name, program, directory)?;
-        let peer_sent = count as f64 / peer.produce(&name, messages)?;
-        let peer_received = count as f64 / peer.consume(&name, messages)?;
+        let peer = JetStream::start(name, program, context.fresh_directory()?)?;
+        let peer_sent = trial.per_second(peer.produce(name, messages)?);
+        let peer_received = trial.per_second(peer.consume(name, messages)?);
         Ok([sent, received, bare, sent / peer_sent, received / peer_received])
     };
-    let [sent, received, bare, over_sent, over_received] = rounds(context, &case, 3, once)?;
+    let [sent, received, bare, over_sent, over_received] = trial.rounds(context, 3, once)?;
     let mut rows = vec![
-        made(&case, "in", sent, messages, QueueWork::BufferedIn)
-            .target(IN)
-            .footnote(TWO_CONNECTIONS),
-        made(&case, "out", received, messages, QueueWork::BufferedOut)
-            .target(OUT)
-            .footnote(READING),
-        row(
-            &case,
-            "the payloads alone over a bare socket",
-            bare,
-            Unit::MessagesPerSecond,
-            messages,
-        )
-        .footnote(BARE),
+        made(&trial, "in", sent, QueueWork::BufferedIn).target(IN).footnote(TWO_CONNECTIONS),
+        made(&trial, "out", received, QueueWork::BufferedOut).target(OUT).footnote(READING),
+        trial
+            .bare_row("the payloads alone over a bare socket", bare, Unit::MessagesPerSecond)
+            .footnote(BARE),
     ];
-    if jetstream.is_some() {
-        for (metric, over) in
-            [("in, over JetStream's", over_sent), ("out, over JetStream's", over_received)]
-        {
-            let over = row(&case, metric, over, Unit::Ratio, messages)
-                .level(Level::Buffered.name())
-                .target(OVER_JETSTREAM)
-                .footnote(JETSTREAM);
-            rows.push(over);
-        }
-    }
+    let over = [("in, over JetStream's", over_sent), ("out, over JetStream's", over_received)];
+    rows.extend(over.into_iter().filter(|_| jetstream.is_some()).map(|(metric, over)| {
+        trial.row(metric, over, Unit::Ratio).target(OVER_JETSTREAM).footnote(JETSTREAM)
+    }));
     Ok(rows)
 }

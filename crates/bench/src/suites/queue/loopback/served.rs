@@ -1,14 +1,12 @@
 //! A gateway with a queue, on a free port.
 
 use super::super::stage::Stage;
-use crate::error::{BenchError, broken, verify};
+use crate::drive::ServedEngine;
+use crate::error::{BenchError, broken};
 use crate::suite::Context;
-use rialto_desk::{Live, LiveConfig, VenueParts};
-use rialto_disk::{Disk, RealDisk};
+use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, Level};
-use rialto_gateway::{AdminKey, Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,10 +14,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A venue without trading that serves the queue of a stage.
 pub(super) struct Served {
-    gateway: Gateway,
-    live: Arc<Live>,
-    engine: Arc<Engine>,
-    admin: AdminKey,
+    served: ServedEngine,
     pub(super) stage: Stage,
 }
 
@@ -29,51 +24,28 @@ impl Served {
         let stage = Stage::at(context, case, Level::Buffered)?;
         let directory = stage.directory().expect("a buffered topic lies in a directory");
         let venue = directory.path().join("venue");
-        let (engine, live) = venue_at(case, &venue)?;
-        let opened = KeyStore::open(&venue.join("auth"), &MasterKey::Given([7; 32]))
-            .map_err(broken(case, "open the key store"))?;
-        let admin = opened.new_admin_key.expect("a new key store has a new admin key");
-        let config = GatewayConfig {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            key_rate: u32::MAX,
-            key_burst: u32::MAX,
-            ..GatewayConfig::default()
+        let config = EngineConfig {
+            data_dir: venue.join("data"),
+            segment_bytes: 4 << 20,
+            ..EngineConfig::default()
         };
-        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
-        let parts = GatewayParts { queue: Some(stage.queue()), ..GatewayParts::default() };
-        let gateway = Gateway::start_with(config, venue, Arc::new(opened.keys), parts)
-            .map_err(broken(case, "start the gateway"))?;
-        Ok(Served { gateway, live, engine, admin, stage })
+        let (engine, _) = Engine::start(config, Arc::new(RealDisk::new()))
+            .map_err(broken(case, "start the engine"))?;
+        let served = ServedEngine::start(case, engine, &venue, Some(stage.queue()))?;
+        Ok(Served { served, stage })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
-        self.gateway.local_addr()
+        self.served.address()
     }
 
     /// The authorisation header of every request.
     pub(super) fn authorization(&self) -> String {
-        format!("authorization: Bearer {}", self.admin.reveal())
+        format!("authorization: Bearer {}", self.served.admin.reveal())
     }
 
     pub(super) fn end(self, case: &str) -> Result<(), BenchError> {
-        let Served { gateway, live, engine, stage, .. } = self;
-        verify(case, "whether every request was finished", gateway.shutdown(DEADLINE), true)?;
-        live.stop();
-        engine.shutdown(DEADLINE);
-        stage.close()
+        self.served.end(case)?.shutdown(DEADLINE);
+        self.stage.close()
     }
-}
-
-fn venue_at(case: &str, directory: &Path) -> Result<(Arc<Engine>, Arc<Live>), BenchError> {
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
-    let config = EngineConfig {
-        data_dir: directory.join("data"),
-        segment_bytes: 4 << 20,
-        ..EngineConfig::default()
-    };
-    let (engine, _) = Engine::start(config, disk).map_err(broken(case, "start the engine"))?;
-    let engine = Arc::new(engine);
-    let live =
-        Live::start(&engine, LiveConfig::default()).map_err(broken(case, "start the live feed"))?;
-    Ok((engine, live))
 }

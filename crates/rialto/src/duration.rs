@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Parses `250ms`, `5s`, `10m`, `2h` or `7d` of the command line.
-pub(super) fn parse(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let millis = match unit {
@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
 }
 
 /// Writes a duration so that [`parse`] reads it, to a millisecond.
-pub(super) fn show(duration: Duration) -> String {
+pub(crate) fn show(duration: Duration) -> String {
     let millis = duration.as_millis();
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
     let fits = |(unit, _): &&(u128, &str)| millis >= *unit && millis.is_multiple_of(*unit);

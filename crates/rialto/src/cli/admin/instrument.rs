@@ -1,0 +1,118 @@
+//! Instruments and their rules, as an operator names them.
+
+use super::scale_of;
+use crate::Error;
+use crate::cli::connection::named;
+use rialto_client::api::RulesRequest;
+use rialto_model::{InstrumentKind, Scale, SelfTrade};
+use serde::Serialize;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Instrument {
+    /// Its symbol, such as BTC-USD.
+    symbol: String,
+    /// The currency that is bought and sold.
+    #[arg(long)]
+    base: String,
+    /// The currency that prices and fees are in.
+    #[arg(long)]
+    quote: String,
+    /// Decimal places of prices, for the instrument's life.
+    #[arg(long)]
+    price_scale: u8,
+    /// Decimal places of quantities, for the instrument's life.
+    #[arg(long)]
+    quantity_scale: u8,
+    #[command(flatten)]
+    rules: RuleArguments,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RuleArguments {
+    /// Prices are multiples of this.
+    #[arg(long)]
+    tick: Option<String>,
+    /// Quantities are multiples of this.
+    #[arg(long)]
+    lot: Option<String>,
+    /// The largest quantity of one order.
+    #[arg(long)]
+    quantity_max: Option<String>,
+    /// The least price times quantity of one order.
+    #[arg(long)]
+    notional_min: Option<String>,
+    /// How far a price may be from the last trade, in millionths of it; 0 is no collar.
+    #[arg(long)]
+    collar_ppm: Option<u32>,
+    /// The price that the collar is around before the first trade.
+    #[arg(long)]
+    reference_price: Option<String>,
+    /// How far a market order may trade from the best price, in millionths of it.
+    #[arg(long)]
+    market_protection_ppm: Option<u32>,
+    /// Fee of the resting order, in millionths; negative is a rebate.
+    #[arg(long, allow_negative_numbers = true)]
+    maker_fee_ppm: Option<i32>,
+    /// Fee of the incoming order, in millionths.
+    #[arg(long)]
+    taker_fee_ppm: Option<i32>,
+    /// Self-trade prevention of orders that name none.
+    #[arg(long, value_parser = named::<SelfTrade>())]
+    self_trade: Option<SelfTrade>,
+    /// The most orders that one account may have open.
+    #[arg(long)]
+    open_orders_max: Option<u32>,
+    /// The end of the day for day orders, in seconds after midnight UTC.
+    #[arg(long)]
+    day_end_s: Option<u32>,
+    /// Whether balances are reserved, checked and posted.
+    #[arg(long)]
+    risk: Option<bool>,
+}
+
+/// An instrument to list, with its rules; omitted ones have their default.
+#[derive(Serialize)]
+pub(super) struct Listing<'a> {
+    symbol: &'a str,
+    kind: InstrumentKind,
+    base: &'a str,
+    quote: &'a str,
+    price_scale: Scale,
+    quantity_scale: Scale,
+    #[serde(flatten)]
+    rules: RulesRequest<'a>,
+}
+
+impl Instrument {
+    pub(super) fn request(&self) -> Result<Listing<'_>, Error> {
+        Ok(Listing {
+            symbol: &self.symbol,
+            kind: InstrumentKind::default(),
+            base: &self.base,
+            quote: &self.quote,
+            price_scale: scale_of(self.price_scale)?,
+            quantity_scale: scale_of(self.quantity_scale)?,
+            rules: self.rules.request(),
+        })
+    }
+}
+
+impl RuleArguments {
+    pub(super) fn request(&self) -> RulesRequest<'_> {
+        RulesRequest {
+            tick: self.tick.as_deref().map(Into::into),
+            lot: self.lot.as_deref().map(Into::into),
+            quantity_max: self.quantity_max.as_deref().map(Into::into),
+            notional_min: self.notional_min.as_deref().map(Into::into),
+            collar_ppm: self.collar_ppm,
+            reference_price: self.reference_price.as_deref().map(Into::into),
+            market_protection_ppm: self.market_protection_ppm,
+            maker_fee_ppm: self.maker_fee_ppm,
+            taker_fee_ppm: self.taker_fee_ppm,
+            self_trade: self.self_trade,
+            open_orders_max: self.open_orders_max,
+            day_end_s: self.day_end_s,
+            risk: self.risk,
+        }
+    }
+}
