@@ -3,19 +3,18 @@
 use crate::{ApiError, json};
 use rialto_api::limits::{FILTER_BYTES_MAX, SEGMENT_BYTES_MAX};
 use rialto_api::{
-    Base64, DeadLetterChoice, GroupDelivery, GroupInfo, GroupOrder, GroupRates, GroupRequest,
-    GroupSharing, GroupStart, HeaderTexts, LeaseRequest, MessageHeaders, MessageInfo,
-    MessageRequest, OvertakenChoice, PublishRequest, TopicInfo, TopicKind, TopicRates,
-    TopicRequest, TransactionRequest, U64Text as Whole,
+    Base64, GroupInfo, GroupRates, GroupRequest, HeaderTexts, LeaseRequest, MessageHeaders,
+    MessageInfo, MessageRequest, PublishRequest, TopicInfo, TopicKind, TopicRates, TopicRequest,
+    TransactionRequest, U64Text,
 };
 use rialto_broker::{
-    CommitTransaction, ConsumerId, LeaseTokens, LeasedMessage, NewMessage, NewMessages,
+    CommitTransaction, ConsumerId, InvalidRequest, LeaseTokens, LeasedMessage, NewMessage,
+    NewMessages,
 };
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
-    Cipher, DeadLetter, Delivered, Delivery, DeliveryOrder, Filter, GroupOptions, GroupStats, Kind,
-    Message, Name, Rate, Sharing, SlowReaderPolicy, Start, Timestamp, TopicOptions, TopicStats,
-    WhenFull,
+    Cipher, Delivered, GroupOptions, GroupStats, Kind, Message, Name, Rate, TopicOptions,
+    TopicStats,
 };
 use std::borrow::Cow;
 use std::time::Duration;
@@ -26,43 +25,13 @@ fn name(field: &'static str, text: &str) -> Result<Name, ApiError> {
     Name::new(text).map_err(|error| ApiError::invalid(field, format!("{error}.")))
 }
 
+fn invalid(error: InvalidRequest) -> ApiError {
+    ApiError::invalid(error.field, format!("{error}."))
+}
+
+/// The options of a topic, within the bounds of a request.
 pub(crate) fn topic_options(request: &TopicRequest<'_>) -> Result<TopicOptions, ApiError> {
-    let wrong =
-        |field: &'static str, why: String| ApiError::invalid(field, format!("The {field}: {why}."));
-    let mut options = TopicOptions::default();
-    options.kind = match request.kind {
-        None => options.kind,
-        Some(TopicKind::Stream) => Kind::Stream,
-        Some(TopicKind::WorkQueue) => Kind::WorkQueue,
-    };
-    if let Some(level) = &request.level {
-        options.level =
-            level.parse().map_err(|_| wrong("level", "memory, buffered or synced".into()))?;
-    }
-    if let Some(compression) = &request.compression {
-        options.compression = compression.parse().map_err(|why| wrong("compression", why))?;
-    }
-    if let Some(name) = &request.encryption {
-        let known = Cipher::ALL.into_iter().find(|cipher| cipher.name() == &**name);
-        let names = || Cipher::ALL.map(Cipher::name).join(", ");
-        options.encryption = Some(known.ok_or_else(|| wrong("encryption", names()))?);
-    }
-    options.priorities = request.priorities.unwrap_or(options.priorities);
-    options.bounds.messages = request.messages_max;
-    options.bounds.bytes = request.bytes_max;
-    options.max_age = request.max_age_ms.map(Duration::from_millis);
-    if let Some(wait) = request.block_ms {
-        options.when_full = WhenFull::Block(Duration::from_millis(wait));
-    }
-    options.overtaken = match request.overtaken {
-        None => options.overtaken,
-        Some(OvertakenChoice::Oldest) => SlowReaderPolicy::Oldest,
-        Some(OvertakenChoice::Newest) => SlowReaderPolicy::Newest,
-        Some(OvertakenChoice::CutOff) => SlowReaderPolicy::CutOff,
-        Some(OvertakenChoice::Conflated { behind }) => SlowReaderPolicy::Conflated { behind },
-    };
-    options.message_bytes_max = request.message_bytes_max.unwrap_or(options.message_bytes_max);
-    options.segment_bytes = request.segment_bytes.unwrap_or(options.segment_bytes);
+    let options = rialto_broker::topic_options(request).map_err(invalid)?;
     if options.segment_bytes > SEGMENT_BYTES_MAX {
         let message = format!("The files of a topic have at most {SEGMENT_BYTES_MAX} bytes.");
         return Err(ApiError::invalid("segment_bytes", message));
@@ -70,48 +39,13 @@ pub(crate) fn topic_options(request: &TopicRequest<'_>) -> Result<TopicOptions, 
     Ok(options)
 }
 
-pub(crate) fn group_options(request: GroupRequest<'_>) -> Result<GroupOptions, ApiError> {
-    let usual = GroupOptions::default();
+/// The options of a group, within the bounds of a request.
+pub(crate) fn group_options(request: &GroupRequest<'_>) -> Result<GroupOptions, ApiError> {
     if request.filter.as_ref().is_some_and(|text| text.len() > FILTER_BYTES_MAX) {
         let message = format!("A filter has at most {FILTER_BYTES_MAX} bytes.");
         return Err(ApiError::invalid("filter", message));
     }
-    let filter = request.filter.as_deref().map(str::parse::<Filter>).transpose();
-    Ok(GroupOptions {
-        start: match request.start {
-            None => usual.start,
-            Some(GroupStart::Oldest) => Start::Oldest,
-            Some(GroupStart::Next) => Start::Next,
-            Some(GroupStart::At(time)) => Start::At(Timestamp(time)),
-            Some(GroupStart::Seq(seq)) => Start::Seq(seq),
-        },
-        order: match request.order {
-            None => usual.order,
-            Some(GroupOrder::None) => DeliveryOrder::None,
-            Some(GroupOrder::PerKey) => DeliveryOrder::PerKey,
-        },
-        sharing: match request.sharing {
-            None => usual.sharing,
-            Some(GroupSharing::Competing) => Sharing::Competing,
-            Some(GroupSharing::SingleActive) => Sharing::SingleActive,
-        },
-        delivery: match request.delivery {
-            None => usual.delivery,
-            Some(GroupDelivery::AtLeastOnce) => Delivery::AtLeastOnce,
-            Some(GroupDelivery::AtMostOnce) => Delivery::AtMostOnce,
-        },
-        ack_wait: request.ack_wait_ms.map_or(usual.ack_wait, Duration::from_millis),
-        attempts_max: request.attempts_max.unwrap_or(usual.attempts_max),
-        retry_delay: request.retry_delay_ms.map_or(usual.retry_delay, Duration::from_millis),
-        dead_letter: match request.dead_letter {
-            None => usual.dead_letter,
-            Some(DeadLetterChoice::Own) => DeadLetter::Own,
-            Some(DeadLetterChoice::Drop) => DeadLetter::Drop,
-            Some(DeadLetterChoice::Topic(topic)) => DeadLetter::Topic(name("dead_letter", &topic)?),
-        },
-        outstanding_max: request.outstanding_max.unwrap_or(usual.outstanding_max),
-        filter: filter.map_err(|error| ApiError::invalid("filter", format!("{error}.")))?,
-    })
+    rialto_broker::group_options(request).map_err(invalid)
 }
 
 /// The message, which is the one with this number in its request.
@@ -169,7 +103,7 @@ pub(crate) fn transaction(
 ) -> Result<CommitTransaction, ApiError> {
     let number = match (&request.producer, request.number) {
         (None, None) => None,
-        (Some(producer), Some(Whole(number))) => Some((name("producer", producer)?, number)),
+        (Some(producer), Some(U64Text(number))) => Some((name("producer", producer)?, number)),
         (Some(_), None) => return Err(ApiError::missing("number")),
         (None, Some(_)) => return Err(ApiError::missing("producer")),
     };
@@ -272,7 +206,7 @@ pub fn topic_json(options: &TopicOptions, stats: &TopicStats) -> Vec<u8> {
 
 /// What a topic is and how it is doing.
 pub(crate) fn topic_info(options: &TopicOptions, stats: &TopicStats) -> TopicInfo {
-    let milliseconds = |time: Duration| Whole(time.as_millis() as u64);
+    let milliseconds = |time: Duration| U64Text(time.as_millis() as u64);
     let (published, delivered) = (stats.published_rate, stats.delivered_rate());
     TopicInfo {
         name: stats.name.to_string(),
@@ -283,8 +217,8 @@ pub(crate) fn topic_info(options: &TopicOptions, stats: &TopicStats) -> TopicInf
         },
         level: options.level.name().into(),
         priorities: options.priorities,
-        messages_max: options.bounds.messages.map(Whole),
-        bytes_max: options.bounds.bytes.map(Whole),
+        messages_max: options.bounds.messages.map(U64Text),
+        bytes_max: options.bounds.bytes.map(U64Text),
         max_age_ms: options.max_age.map(milliseconds),
         overtaken: options.overtaken.to_string(),
         compression: options.compression.to_string(),
@@ -308,7 +242,7 @@ pub(crate) fn topic_info(options: &TopicOptions, stats: &TopicStats) -> TopicInf
             delivered_bytes_per_s: tenths(delivered.bytes_per_second),
         },
         failed: stats.failed.as_ref().map(ToString::to_string),
-        lanes: stats.lanes.iter().map(|(first, last)| (Whole(*first), Whole(*last))).collect(),
+        lanes: stats.lanes.iter().map(|(first, last)| (U64Text(*first), U64Text(*last))).collect(),
         groups: stats.groups.iter().map(group_info).collect(),
     }
 }
@@ -321,10 +255,10 @@ fn group_info(group: &GroupStats) -> GroupInfo {
     let (counts, rate): (_, Rate) = (&group.counts, group.delivered_rate);
     GroupInfo {
         name: group.name.to_string(),
-        consumers: Whole(group.consumers as u64),
+        consumers: U64Text(group.consumers as u64),
         lag: group.lag.into(),
-        outstanding: Whole(group.outstanding as u64),
-        dead_letters_pending: Whole(group.dead_letters_pending as u64),
+        outstanding: U64Text(group.outstanding as u64),
+        dead_letters_pending: U64Text(group.dead_letters_pending as u64),
         delivered: counts.delivered.into(),
         delivered_bytes: group.delivered_bytes.into(),
         redelivered: counts.redelivered.into(),
@@ -335,10 +269,10 @@ fn group_info(group: &GroupStats) -> GroupInfo {
         expired: counts.expired.into(),
         dead: counts.dead.into(),
         rates: GroupRates {
-            window_ms: Whole(rate.over.as_millis() as u64),
+            window_ms: U64Text(rate.over.as_millis() as u64),
             delivered_per_s: tenths(rate.messages_per_second),
             delivered_bytes_per_s: tenths(rate.bytes_per_second),
         },
-        done_below: group.floors.iter().map(|floor| Whole(*floor)).collect(),
+        done_below: group.floors.iter().map(|floor| U64Text(*floor)).collect(),
     }
 }

@@ -109,7 +109,7 @@ pub(super) async fn create_group(gate: &Gate, request: Request) -> Handled {
     let [topic] = names(&call, ["topic"])?;
     let body: GroupRequest<'_> = call.json()?;
     let group = name("name", &body.name)?;
-    let create = CreateGroup { topic: topic.clone(), group, options: group_options(body)? };
+    let create = CreateGroup { topic: topic.clone(), group, options: group_options(&body)? };
     bus(gate)?.send(create, &call.queue_cx()).await?;
     show(gate, &call, StatusCode::CREATED, topic).await
 }

@@ -5,9 +5,11 @@ mod fault;
 mod record;
 mod revival;
 mod state;
+mod versioned;
 
 pub(crate) use record::{FORMAT_VERSION, Finished, Moved, Record};
 pub(crate) use state::{ControlState, GroupRecord, PastTransaction, TopicRecord};
+pub(crate) use versioned::Json;
 
 use crate::error::QueueError;
 use crate::group::Group;

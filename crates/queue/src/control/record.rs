@@ -1,5 +1,6 @@
 //! The records of the control log.
 
+use super::versioned::{Json, first_options};
 use crate::group::{GroupOptions, Progress, Range};
 use crate::mount::Epoch;
 use crate::name::Name;
@@ -48,9 +49,15 @@ pub(crate) enum Record<'a> {
     Topic { id: u32, name: Name, options: TopicOptions },
     /// A topic was deleted.
     TopicDeleted { id: u32 },
-    /// A group was created or, in a checkpoint, exists. It has acknowledged nothing above these
-    /// numbers.
-    Group { topic: u32, id: u32, name: Name, options: GroupOptions, floors: Vec<u64> },
+    /// As [`Record::GroupWith`], with the options that groups had first. It is only read.
+    Group {
+        topic: u32,
+        id: u32,
+        name: Name,
+        #[serde(deserialize_with = "first_options")]
+        options: GroupOptions,
+        floors: Vec<u64>,
+    },
     /// A group was deleted.
     GroupDeleted { topic: u32, id: u32 },
     /// The progress of a group: all of it if floors are given, otherwise the changes.
@@ -84,6 +91,9 @@ pub(crate) enum Record<'a> {
     },
     /// The last numbers of producers of transactions, the most recent at the end.
     TransactionNumbers { last: Vec<(String, u64)> },
+    /// A group was created or, in a checkpoint, exists. It has acknowledged nothing above these
+    /// numbers. Its options are an object of JSON, so that later versions can add some.
+    GroupWith { topic: u32, id: u32, name: Name, options: Json<GroupOptions>, floors: Vec<u64> },
 }
 
 impl Record<'_> {
@@ -98,6 +108,9 @@ impl Record<'_> {
             Record::TopicDeleted { id } => Record::TopicDeleted { id },
             Record::Group { topic, id, name, options, floors } => {
                 Record::Group { topic, id, name, options, floors }
+            }
+            Record::GroupWith { topic, id, name, options, floors } => {
+                Record::GroupWith { topic, id, name, options, floors }
             }
             Record::GroupDeleted { topic, id } => Record::GroupDeleted { topic, id },
             Record::Progress { topic, group, progress } => {

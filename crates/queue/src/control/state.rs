@@ -1,6 +1,7 @@
 //! The state that the control log describes, read from its beginning.
 
 use super::record::{Finished, Moved, Record};
+use super::versioned::Json;
 use crate::group::{GroupOptions, Progress, Range};
 use crate::mount::Epoch;
 use crate::name::Name;
@@ -169,7 +170,8 @@ impl ControlState {
                 self.topics.remove(&id);
                 self.deleted.push(id);
             }
-            Record::Group { topic, id, name, options, floors } => {
+            Record::Group { topic, id, name, options, floors }
+            | Record::GroupWith { topic, id, name, options: Json(options), floors } => {
                 self.next_id = self.next_id.max(id + 1);
                 let progress = Progress { floors, ..Progress::default() };
                 if let Ok(topic) = self.topic(topic) {
@@ -274,7 +276,8 @@ mod tests {
         let (name, options) = (Name::new("t").unwrap(), TopicOptions::default());
         records.push(Record::Topic { id: 1, name: name.clone(), options });
         let (topic, id, options) = (1, 2, GroupOptions::default());
-        records.push(Record::Group { topic, id, name, options, floors: vec![1] });
+        let (options, floors) = (Json(options), vec![1]);
+        records.push(Record::GroupWith { topic, id, name, options, floors });
         let progress = Progress { done, ..Progress::default() };
         records.push(Record::Progress { topic, group: id, progress });
     }

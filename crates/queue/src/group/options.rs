@@ -118,6 +118,11 @@ impl GroupOptions {
         self.start == Start::Oldest && self.filter.is_none()
     }
 
+    /// How long a message waits after this many attempts, unless its consumer says.
+    pub(crate) fn retry_delay_after(&self, _attempts: u16) -> Duration {
+        self.retry_delay
+    }
+
     /// Whether the options are valid.
     pub fn check(&self) -> Result<(), InvalidOptions> {
         if self.filter.as_ref().is_some_and(|filter| !filter.is_bounded()) {

@@ -423,7 +423,7 @@ impl GroupState {
         self.counts.nacked += 1;
         match nack {
             Nack::Retry { delay, detail } => {
-                let delay = delay.unwrap_or(self.options.retry_delay);
+                let delay = delay.unwrap_or_else(|| self.retry_delay(id));
                 self.retry(id, now, delay, DeadLetterReason::Rejected, detail);
             }
             Nack::Refuse { detail } => self.fail(id, DeadLetterReason::Refused, detail),
@@ -462,6 +462,12 @@ impl GroupState {
             self.deadlines.extend(lease, now.after(self.options.ack_wait));
         }
         held
+    }
+
+    /// How long a message waits for its next attempt, if its consumer does not say.
+    fn retry_delay(&mut self, id: MessageId) -> Duration {
+        let attempts = self.windows[usize::from(id.lane)].reach(id.seq).attempts;
+        self.options.retry_delay_after(attempts)
     }
 
     fn retry(
@@ -523,7 +529,7 @@ impl GroupState {
                 continue;
             }
             self.counts.unanswered += 1;
-            let delay = self.options.retry_delay;
+            let delay = self.retry_delay(id);
             self.retry(id, now, delay, DeadLetterReason::Unanswered, String::new());
         }
         while let Some(id) = self.deadlines.next_rested(now) {

@@ -1,7 +1,7 @@
 //! The catalogue of topics and groups.
 
 use super::{GROUPS_MAX, SharedQueue, TOPICS_MAX, lock, topic_dir};
-use crate::control::{Control, Record};
+use crate::control::{Control, Json, Record};
 use crate::dead_letters;
 use crate::error::QueueError;
 use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
@@ -131,11 +131,11 @@ impl SharedQueue {
             .map(|nth| self.start(topic, nth, options.start))
             .collect::<Result<Vec<_>, _>>()?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let record = Record::Group {
+        let record = Record::GroupWith {
             topic: topic.id,
             id,
             name: name.clone(),
-            options: options.clone(),
+            options: Json(options.clone()),
             floors: floors.clone(),
         };
         let _changing = self.control.as_ref().map(Control::changing);

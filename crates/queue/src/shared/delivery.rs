@@ -1,7 +1,7 @@
 //! The delivery of transactions to topics, and what the control log keeps for it.
 
 use super::{SharedQueue, lock};
-use crate::control::{ControlHost, Moved, PastTransaction, Record};
+use crate::control::{ControlHost, Json, Moved, PastTransaction, Record};
 use crate::error::QueueError;
 use crate::group::Progress;
 use crate::topic::{Accepted, DELAYED_LANE, End, Topic};
@@ -122,11 +122,11 @@ impl SharedQueue {
             }
             for group in topic.groups().clone() {
                 let progress = if self.keeps(&topic) { group.image() } else { Progress::default() };
-                write(&Record::Group {
+                write(&Record::GroupWith {
                     topic: topic.id,
                     id: group.id,
                     name: group.name.clone(),
-                    options: group.options(),
+                    options: Json(group.options()),
                     floors: progress.floors.clone(),
                 });
                 for progress in progress.pieces() {

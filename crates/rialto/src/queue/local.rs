@@ -4,6 +4,7 @@ use super::any_queue::{AnyQueue, Member, Pages, Published, Seen, Show};
 use super::shown::Shown;
 use super::topics::{Create, CreateGroup};
 use crate::{Error, tell_all};
+use rialto_broker::{InvalidRequest, group_options, topic_options};
 use rialto_queue::{
     Consumer, Delivered, GroupOptions, Publish, Queue, QueueError, QueueOpenReport, QueueOptions,
     Read, Reader, Redriven, Start,
@@ -66,13 +67,20 @@ pub(super) fn told(error: QueueError) -> Error {
     }
 }
 
+/// For `map_err`: what is wrong with a request.
+fn invalid(error: InvalidRequest) -> Error {
+    Error::Usage(error.to_string())
+}
+
 impl AnyQueue for LocalQueue {
     fn create_topic(&self, create: &Create) -> Result<(), Error> {
-        self.queue.create_topic(&create.topic, create.options()).map_err(told)
+        let options = topic_options(&create.request()).map_err(invalid)?;
+        self.queue.create_topic(&create.topic, options).map_err(told)
     }
 
     fn create_group(&self, create: &CreateGroup) -> Result<(), Error> {
-        self.queue.create_group(&create.topic, &create.group, create.options()?).map_err(told)
+        let options = group_options(&create.request()).map_err(invalid)?;
+        self.queue.create_group(&create.topic, &create.group, options).map_err(told)
     }
 
     fn delete_topic(&self, topic: &str) -> Result<(), Error> {

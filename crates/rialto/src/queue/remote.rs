@@ -71,7 +71,7 @@ impl AnyQueue for RemoteQueue {
     }
 
     fn create_group(&self, create: &CreateGroup) -> Result<(), Error> {
-        let request = create.request()?;
+        let request = create.request();
         self.venue.wait(self.venue.client.create_group(&create.topic, &request)).map(drop)
     }
 

@@ -1,7 +1,6 @@
 //! Creating, listing and deleting topics and groups.
 
 use super::any_queue::AnyQueue;
-use super::local::told;
 use crate::Error;
 use crate::duration;
 use crate::terminal::say;
@@ -9,10 +8,7 @@ use rialto_client::api::{
     DeadLetterChoice, GroupDelivery, GroupOrder, GroupRequest, GroupSharing, GroupStart,
     OvertakenChoice, Str, TopicKind, TopicRequest, VENUE_TOPICS, is_of_venue,
 };
-use rialto_queue::{
-    Cipher, Compression, DeadLetter, Delivery, DeliveryOrder, Filter, GroupOptions, Kind, Level,
-    Name, Sharing, SlowReaderPolicy, Start, TopicOptions, WhenFull,
-};
+use rialto_queue::{Cipher, Compression, Filter, Level, SlowReaderPolicy, Start};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -67,24 +63,7 @@ fn cipher(text: &str) -> Result<Cipher, String> {
 }
 
 impl Create {
-    pub(super) fn options(&self) -> TopicOptions {
-        let mut options = TopicOptions {
-            kind: self.kind(),
-            level: self.level,
-            priorities: self.priorities,
-            max_age: self.max_age,
-            when_full: self.block.map_or(WhenFull::Reject, WhenFull::Block),
-            overtaken: self.overtaken,
-            compression: self.compression,
-            encryption: self.encryption,
-            ..TopicOptions::default()
-        };
-        options.bounds.messages = self.messages_max;
-        options.bounds.bytes = self.bytes_max;
-        options
-    }
-
-    /// The same as a venue is asked.
+    /// The request, which a venue gets as it is and a local queue converts to options.
     pub(super) fn request(&self) -> TopicRequest<'_> {
         TopicRequest {
             name: self.topic.as_str().into(),
@@ -105,10 +84,6 @@ impl Create {
             encryption: self.encryption.map(|cipher| cipher.name().into()),
             ..TopicRequest::default()
         }
-    }
-
-    fn kind(&self) -> Kind {
-        if self.work_queue { Kind::WorkQueue } else { Kind::Stream }
     }
 
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
@@ -170,35 +145,11 @@ fn filter(text: &str) -> Result<String, String> {
 }
 
 impl CreateGroup {
-    pub(super) fn options(&self) -> Result<GroupOptions, Error> {
-        let dead_letter = match (&self.dead_letters, self.drop_dead) {
-            (Some(topic), _) => {
-                DeadLetter::Topic(Name::new(topic).map_err(|error| told(error.into()))?)
-            }
-            (None, true) => DeadLetter::Drop,
-            (None, false) => DeadLetter::Own,
-        };
-        let filter = self.filter.as_deref().map(str::parse).transpose();
-        Ok(GroupOptions {
-            start: self.from,
-            order: if self.per_key { DeliveryOrder::PerKey } else { DeliveryOrder::None },
-            sharing: if self.single_active { Sharing::SingleActive } else { Sharing::Competing },
-            delivery: if self.at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
-            ack_wait: self.ack_wait,
-            attempts_max: self.attempts_max,
-            retry_delay: self.retry_delay,
-            dead_letter,
-            filter: filter.expect("the text was parsed when the command was"),
-            ..GroupOptions::default()
-        })
-    }
-
-    /// The same as a venue is asked.
-    pub(super) fn request(&self) -> Result<GroupRequest<'_>, Error> {
-        let options = self.options()?;
-        Ok(GroupRequest {
+    /// The request, which a venue gets as it is and a local queue converts to options.
+    pub(super) fn request(&self) -> GroupRequest<'_> {
+        GroupRequest {
             name: self.group.as_str().into(),
-            start: Some(match options.start {
+            start: Some(match self.from {
                 Start::Oldest => GroupStart::Oldest,
                 Start::Next => GroupStart::Next,
                 Start::At(time) => GroupStart::At(time.0),
@@ -213,17 +164,17 @@ impl CreateGroup {
                 true => GroupDelivery::AtMostOnce,
                 false => GroupDelivery::AtLeastOnce,
             }),
-            ack_wait_ms: Some(millis(options.ack_wait)),
-            attempts_max: Some(options.attempts_max),
-            retry_delay_ms: Some(millis(options.retry_delay)),
+            ack_wait_ms: Some(millis(self.ack_wait)),
+            attempts_max: Some(self.attempts_max),
+            retry_delay_ms: Some(millis(self.retry_delay)),
             dead_letter: Some(match (&self.dead_letters, self.drop_dead) {
                 (Some(topic), _) => DeadLetterChoice::Topic(topic.clone()),
                 (None, true) => DeadLetterChoice::Drop,
                 (None, false) => DeadLetterChoice::Own,
             }),
-            outstanding_max: None,
             filter: self.filter.as_deref().map(Str::from),
-        })
+            ..GroupRequest::default()
+        }
     }
 
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
