@@ -109,6 +109,10 @@ pub struct GroupRequest<'a> {
     /// How long a message waits before it is delivered again, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_delay_ms: Option<u64>,
+    /// If given, the delay doubles with every attempt, from `retry_delay_ms` up to this, in
+    /// milliseconds. A delay that a consumer gives with its nack is not changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_delay_max_ms: Option<u64>,
     /// What happens to a message after the last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_letter: Option<DeadLetterChoice>,

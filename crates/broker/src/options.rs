@@ -98,6 +98,7 @@ pub fn group_options(request: &GroupRequest<'_>) -> Result<GroupOptions, Invalid
         ack_wait: request.ack_wait_ms.map_or(usual.ack_wait, Duration::from_millis),
         attempts_max: request.attempts_max.unwrap_or(usual.attempts_max),
         retry_delay: request.retry_delay_ms.map_or(usual.retry_delay, Duration::from_millis),
+        retry_delay_max: request.retry_delay_max_ms.map(Duration::from_millis),
         dead_letter: match &request.dead_letter {
             None => usual.dead_letter,
             Some(DeadLetterChoice::Own) => DeadLetter::Own,

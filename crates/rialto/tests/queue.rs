@@ -445,6 +445,26 @@ fn errors_are_reported_clearly() {
 }
 
 #[test]
+fn retry_delays_grow_up_to_a_bound() {
+    for queue in [Queue::here(), Queue::there()] {
+        queue.printed("", &["create", "t"]);
+        let group =
+            |delay, max| ["group", "t", "g", "--retry-delay", delay, "--retry-delay-max", max];
+        for (delay, max, expected) in [
+            ("0s", "1m", "needs a retry delay above 0"),
+            ("5s", "4s", "the greatest retry delay is at least the retry delay"),
+        ] {
+            let (_, told) = queue.refused(&group(delay, max));
+            assert!(told.contains(expected), "{told}");
+        }
+        queue.printed("", &group("5s", "1m"));
+        queue.printed("", &group("5s", "1m"));
+        let (_, told) = queue.refused(&group("5s", "2m"));
+        assert!(told.contains("other options"), "{told}");
+    }
+}
+
+#[test]
 fn refusals_of_a_venue_are_reported_clearly() {
     let queue = Queue::there();
     queue.printed("", &["create", "t", "--max-age", "2h", "--compression", "zstd"]);

@@ -93,6 +93,10 @@ pub struct GroupOptions {
     pub outstanding_max: usize,
     /// The messages that it receives; it acknowledges all others at once.
     pub filter: Option<Filter>,
+    // Options added later come last: old records of the control log end here.
+    /// If set, the delay doubles with every attempt, from `retry_delay` up to this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_delay_max: Option<Duration>,
 }
 
 impl Default for GroupOptions {
@@ -108,6 +112,7 @@ impl Default for GroupOptions {
             dead_letter: DeadLetter::Own,
             outstanding_max: 65_536,
             filter: None,
+            retry_delay_max: None,
         }
     }
 }
@@ -119,12 +124,22 @@ impl GroupOptions {
     }
 
     /// How long a message waits after this many attempts, unless its consumer says.
-    pub(crate) fn retry_delay_after(&self, _attempts: u16) -> Duration {
-        self.retry_delay
+    pub(crate) fn retry_delay_after(&self, attempts: u16) -> Duration {
+        let Some(max) = self.retry_delay_max else { return self.retry_delay };
+        let doublings = u32::from(attempts.saturating_sub(1)).min(31);
+        self.retry_delay.saturating_mul(1 << doublings).min(max)
     }
 
     /// Whether the options are valid.
     pub fn check(&self) -> Result<(), InvalidOptions> {
+        if let Some(max) = self.retry_delay_max {
+            if self.retry_delay.is_zero() {
+                return Err(InvalidOptions("a greatest retry delay needs a retry delay above 0"));
+            }
+            if max < self.retry_delay {
+                return Err(InvalidOptions("the greatest retry delay is at least the retry delay"));
+            }
+        }
         if self.filter.as_ref().is_some_and(|filter| !filter.is_bounded()) {
             return Err(InvalidOptions(
                 "a filter has at most 256 conditions, and 16,384 bytes of names and values",

@@ -135,15 +135,28 @@ fn group_options() -> impl Strategy<Value = GroupOptions> {
     ];
     let filter =
         prop::sample::select(vec![None, None, Some("kind=a"), Some("!kind"), Some("kind")]);
-    let retry_delay = prop::sample::select(vec![0, 0, 2_000]);
+    let longest = Some(ms(2_000));
+    let retry = prop::sample::select(vec![
+        (0, None),
+        (0, None),
+        (2_000, None),
+        (2_000, longest),
+        (700, longest),
+    ]);
     let outstanding_max = prop::sample::select(vec![2, 4, 100, 100]);
     let often = |other: u32| prop_oneof![other => Just(false), 1 => Just(true)];
     (
         (start(), any::<bool>(), often(4), often(5), prop::sample::select(vec![10_000, 30_000])),
-        (0_u16..4, retry_delay, dead_letter, outstanding_max, filter),
+        (0_u16..4, retry, dead_letter, outstanding_max, filter),
     )
         .prop_map(|((start, per_key, single, at_most_once, ack_wait), rest)| {
-            let (attempts_max, retry_delay, dead_letter, outstanding_max, filter) = rest;
+            let (
+                attempts_max,
+                (retry_delay, retry_delay_max),
+                dead_letter,
+                outstanding_max,
+                filter,
+            ) = rest;
             GroupOptions {
                 start,
                 order: if per_key { DeliveryOrder::PerKey } else { DeliveryOrder::None },
@@ -152,6 +165,7 @@ fn group_options() -> impl Strategy<Value = GroupOptions> {
                 ack_wait: ms(ack_wait),
                 attempts_max,
                 retry_delay: ms(retry_delay),
+                retry_delay_max,
                 dead_letter,
                 outstanding_max,
                 filter: filter.map(|it| it.parse().unwrap()),

@@ -126,6 +126,9 @@ pub(super) struct CreateGroup {
     /// The delay before a message that was given back is delivered again.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     retry_delay: Duration,
+    /// Double the delay with every attempt, up to this.
+    #[arg(long, value_parser = duration::parse)]
+    retry_delay_max: Option<Duration>,
     /// The topic for dead letters, instead of TOPIC.dead.
     #[arg(long, conflicts_with = "drop_dead")]
     dead_letters: Option<String>,
@@ -167,6 +170,7 @@ impl CreateGroup {
             ack_wait_ms: Some(millis(self.ack_wait)),
             attempts_max: Some(self.attempts_max),
             retry_delay_ms: Some(millis(self.retry_delay)),
+            retry_delay_max_ms: self.retry_delay_max.map(millis),
             dead_letter: Some(match (&self.dead_letters, self.drop_dead) {
                 (Some(topic), _) => DeadLetterChoice::Topic(topic.clone()),
                 (None, true) => DeadLetterChoice::Drop,

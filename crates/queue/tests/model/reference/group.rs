@@ -179,13 +179,21 @@ impl Group {
         let mut deaths = Vec::new();
         for id in ended {
             self.counts.unanswered += 1;
-            let delay = nanos(self.options.retry_delay);
+            let delay = self.retry_delay(id);
             deaths.extend(self.retry(id, delay, "unanswered", "", now));
         }
         for id in self.ids(|slot| matches!(slot.standing, Standing::Resting(at) if at <= now)) {
             self.slot(id).unwrap().standing = Standing::Ready;
         }
         deaths
+    }
+
+    /// Begins with the delay of the options and doubles, once for each attempt after the first.
+    fn retry_delay(&mut self, id: MessageId) -> u64 {
+        let (first, max) = (self.options.retry_delay, self.options.retry_delay_max);
+        let attempts = self.slot(id).unwrap().attempts;
+        let doubled = (1..attempts).fold(first, |delay, _| delay * 2);
+        nanos(max.map_or(first, |max| doubled.min(max)))
     }
 
     fn retry(
@@ -283,7 +291,7 @@ impl Group {
             return None;
         }
         self.counts.nacked += 1;
-        let delay = nanos(delay.unwrap_or(self.options.retry_delay));
+        let delay = delay.map_or_else(|| self.retry_delay(id), nanos);
         Some(self.retry(id, delay, "rejected", "not now", now).into_iter().collect())
     }
 
