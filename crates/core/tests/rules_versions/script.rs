@@ -2,6 +2,7 @@
 //! versions of the rules make otherwise.
 
 mod since_2;
+mod since_3;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -53,6 +54,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.closing();
     script.versions();
     script.since_version_2();
+    script.since_version_3();
     (world.limits, script.venue.journal)
 }
 
