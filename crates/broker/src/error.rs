@@ -22,7 +22,10 @@ pub fn bus_error(error: QueueError) -> Error {
     match error {
         QueueError::Name(_) => AtField("name").invalid(message),
         QueueError::Options(_) => AtField("body").invalid(message),
-        QueueError::GroupOptions(_) => AtField("filter").invalid(message),
+        QueueError::GroupOptions(invalid) => match invalid.option {
+            "retry_delay_max" => AtField("retry_delay_max_ms").invalid(message),
+            option => AtField(option).invalid(message),
+        },
         QueueError::ProducerNumber { .. } => AtField("first").invalid(message),
         QueueError::Level { .. } => AtField("confirm").invalid(message),
         QueueError::Message(_) => as_kind(ErrorKind::Invalid, "invalid_message"),

@@ -331,6 +331,9 @@ fn invalid_requests_are_refused_with_the_field() {
     make(json!({"name": "all", "filter": "eu"})).refuses(409, "group_exists");
     make(json!({"name": "x", "filter": "="})).refuses(400, "invalid_field");
     make(json!({"name": "x", "filter": "x".repeat(1_001)})).refuses(400, "invalid_field");
+    let shrinking = json!({"name": "x", "retry_delay_ms": 2, "retry_delay_max_ms": 1});
+    let refused = make(shrinking).refuses(400, "invalid_field");
+    assert_eq!(refused.field(), "retry_delay_max_ms");
     make(json!({"name": "x", "ack_wait_ms": 0})).refuses(400, "invalid_field");
     for outstanding_max in [0, 65_537] {
         make(json!({"name": "x", "outstanding_max": outstanding_max}))

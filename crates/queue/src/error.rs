@@ -1,5 +1,6 @@
 //! Errors, grouped by what the caller can do about them.
 
+use crate::group::InvalidGroupOption;
 use crate::name::{InvalidName, Name};
 use crate::publish::InvalidMessage;
 use crate::topic::InvalidOptions;
@@ -118,7 +119,7 @@ pub enum QueueError {
     },
     /// The options of a group are invalid.
     #[error("the options of the group are invalid: {0}")]
-    GroupOptions(#[source] InvalidOptions),
+    GroupOptions(#[source] InvalidGroupOption),
     /// The consumer no longer holds the message: its lease ended.
     #[error("the message {0} is no longer leased to this consumer")]
     LeaseLost(crate::MessageId),

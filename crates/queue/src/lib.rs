@@ -46,7 +46,7 @@ pub use format::{
 pub use group::{
     DeadLetter, DeadLetterReason, Delivered, Delivery, DeliveryOrder, FILTER_BYTES_MAX,
     FILTER_CONDITIONS_MAX, Fetched, Filter, GroupCounts, GroupOptions, GroupStats, InvalidFilter,
-    Sharing, Start,
+    InvalidGroupOption, Sharing, Start,
 };
 pub use message::{InvalidMessageId, Message, MessageId};
 pub use mount::{Mount, MountedLog};

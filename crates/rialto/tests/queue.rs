@@ -454,8 +454,8 @@ fn retry_delays_grow_up_to_a_bound() {
             ("0s", "1m", "needs a retry delay above 0"),
             ("5s", "4s", "the greatest retry delay is at least the retry delay"),
         ] {
-            let (_, told) = queue.refused(&group(delay, max));
-            assert!(told.contains(expected), "{told}");
+            let (code, told) = queue.refused(&group(delay, max));
+            assert!(code == 2 && told.contains(expected), "{code}: {told}");
         }
         queue.printed("", &group("5s", "1m"));
         queue.printed("", &group("5s", "1m"));

@@ -21,7 +21,10 @@ impl<T: Serialize> Serialize for Json<T> {
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Json<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&str>::deserialize(deserializer)?;
-        serde_json::from_str(text).map(Json).map_err(D::Error::custom)
+        let mut json = serde_json::Deserializer::from_str(text);
+        // Filters nest as deep as they have conditions, which are bounded when they are given.
+        json.disable_recursion_limit();
+        T::deserialize(&mut json).map(Json).map_err(D::Error::custom)
     }
 }
 
@@ -61,8 +64,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for FirstFields<D> {
 mod tests {
     use super::super::record::Record;
     use super::*;
-    use crate::group::{DeadLetter, Start};
+    use crate::group::{DeadLetter, FILTER_CONDITIONS_MAX, Filter, Start};
     use crate::name::Name;
+    use rialto_clock::Timestamp;
     use std::time::Duration;
 
     /// What a version wrote that knew ten options: a group with number 2 of topic 1.
@@ -96,16 +100,28 @@ mod tests {
 
     #[test]
     fn options_go_both_ways() {
-        let options = GroupOptions {
-            start: Start::Seq(u64::MAX),
-            filter: Some("a=b,!c,d^=e".parse().unwrap()),
-            dead_letter: DeadLetter::Topic(Name::new("d").unwrap()),
-            ..GroupOptions::default()
-        };
         let name = Name::new("g").unwrap();
-        let record =
-            Record::GroupWith { topic: 1, id: 2, name, options: Json(options), floors: vec![7] };
-        let bytes = postcard::to_allocvec(&record).unwrap();
-        assert_eq!(postcard::from_bytes::<Record<'_>>(&bytes), Ok(record));
+        let deep = (1..FILTER_CONDITIONS_MAX)
+            .fold("a=b,!c,d^=e".parse().unwrap(), |inner, _| Filter::Not(Box::new(inner)));
+        for start in [Start::Oldest, Start::Seq(u64::MAX), Start::At(Timestamp(u64::MAX))] {
+            let options = GroupOptions {
+                start,
+                filter: Some(deep.clone()),
+                dead_letter: DeadLetter::Topic(name.clone()),
+                retry_delay_max: Some(Duration::MAX),
+                ..GroupOptions::default()
+            };
+            let (name, options) = (name.clone(), Json(options));
+            let record = Record::GroupWith { topic: 1, id: 2, name, options, floors: vec![7] };
+            let bytes = postcard::to_allocvec(&record).unwrap();
+            assert_eq!(postcard::from_bytes::<Record<'_>>(&bytes), Ok(record));
+        }
+    }
+
+    #[test]
+    fn an_option_that_is_left_out_has_its_default() {
+        let bytes = postcard::to_allocvec("{}").unwrap();
+        let read: Json<GroupOptions> = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(read, Json(GroupOptions::default()));
     }
 }

@@ -16,7 +16,9 @@ pub(crate) use changes::Progress;
 pub use filter::{FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Filter, InvalidFilter};
 pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};
-pub use options::{DeadLetter, Delivery, DeliveryOrder, GroupOptions, Sharing, Start};
+pub use options::{
+    DeadLetter, Delivery, DeliveryOrder, GroupOptions, InvalidGroupOption, Sharing, Start,
+};
 pub(crate) use scan::GroupScan;
 pub(crate) use state::GroupState;
 pub(crate) use terms::{ConsumerId, FailedMessage, HeldLease, Nack};

@@ -2,7 +2,6 @@
 
 use super::filter::Filter;
 use crate::name::Name;
-use crate::topic::InvalidOptions;
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -70,8 +69,18 @@ pub enum DeadLetter {
     Drop,
 }
 
+/// An option of a group is invalid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct InvalidGroupOption {
+    /// The name of its field in [`GroupOptions`].
+    pub option: &'static str,
+    reason: &'static str,
+}
+
 /// The options of a group, fixed when it is created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupOptions {
     /// The first message.
     pub start: Start,
@@ -95,7 +104,7 @@ pub struct GroupOptions {
     pub filter: Option<Filter>,
     // Options added later come last: old records of the control log end here.
     /// If set, the delay doubles with every attempt, from `retry_delay` up to this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_delay_max: Option<Duration>,
 }
 
@@ -126,24 +135,33 @@ impl GroupOptions {
     /// How long a message waits after this many attempts, unless its consumer says.
     pub(crate) fn retry_delay_after(&self, attempts: u16) -> Duration {
         let Some(max) = self.retry_delay_max else { return self.retry_delay };
-        let doublings = u32::from(attempts.saturating_sub(1)).min(31);
-        self.retry_delay.saturating_mul(1 << doublings).min(max)
+        let doublings = attempts.saturating_sub(1);
+        // 128 doublings take a nanosecond past every duration.
+        (0..doublings.min(128)).fold(self.retry_delay, |it, _| it.saturating_mul(2)).min(max)
     }
 
     /// Whether the options are valid.
-    pub fn check(&self) -> Result<(), InvalidOptions> {
+    pub fn check(&self) -> Result<(), InvalidGroupOption> {
+        let refuse = |option, reason| Err(InvalidGroupOption { option, reason });
         if let Some(max) = self.retry_delay_max {
             if self.retry_delay.is_zero() {
-                return Err(InvalidOptions("a greatest retry delay needs a retry delay above 0"));
+                return refuse(
+                    "retry_delay_max",
+                    "a greatest retry delay needs a retry delay above 0",
+                );
             }
             if max < self.retry_delay {
-                return Err(InvalidOptions("the greatest retry delay is at least the retry delay"));
+                return refuse(
+                    "retry_delay_max",
+                    "the greatest retry delay is at least the retry delay",
+                );
             }
         }
         if self.filter.as_ref().is_some_and(|filter| !filter.is_bounded()) {
-            return Err(InvalidOptions(
+            return refuse(
+                "filter",
                 "a filter has at most 256 conditions, and 16,384 bytes of names and values",
-            ));
+            );
         }
         Ok(())
     }

@@ -54,6 +54,7 @@ pub(super) fn told(error: QueueError) -> Error {
     match error {
         QueueError::Name(_)
         | QueueError::Options(_)
+        | QueueError::GroupOptions(_)
         | QueueError::Message(_)
         | QueueError::UnknownTopic(_)
         | QueueError::UnknownGroup { .. }

@@ -176,8 +176,8 @@ impl CreateGroup {
                 (None, true) => DeadLetterChoice::Drop,
                 (None, false) => DeadLetterChoice::Own,
             }),
+            outstanding_max: None,
             filter: self.filter.as_deref().map(Str::from),
-            ..GroupRequest::default()
         }
     }
 
