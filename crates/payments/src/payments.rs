@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
 /// How long the flows of an earlier process may take to resume.
-const TAKEN_UP_WITHIN: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
+const RESUME_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The withdrawals of a venue: the bus, and the thread that brings the engine's answers to the flows.
 ///
@@ -70,10 +70,10 @@ impl Payments {
         let service = WithdrawalService::open(store, desk, settings, flows)?;
         let begun = Instant::now();
         while !service.is_taken_up() {
-            if begun.elapsed() > TAKEN_UP_WITHIN {
-                return Err(PaymentsOpenError::Slow { seconds: TAKEN_UP_WITHIN.as_secs() });
+            if begun.elapsed() > RESUME_TIMEOUT {
+                return Err(PaymentsOpenError::Slow { seconds: RESUME_TIMEOUT.as_secs() });
             }
-            std::thread::sleep(LOOK_AGAIN);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let held: Vec<Transfer> = live.read().held_withdrawals().collect();
         let adopted = service.adopt(held)?;
@@ -97,7 +97,7 @@ impl Payments {
 
 impl Drop for Payments {
     fn drop(&mut self) {
-        // The flows first: they ask by way of what the thread of the runtime brings.
+        // The flows first: they wait for answers that the runtime brings.
         self.bus = None;
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
