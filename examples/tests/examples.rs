@@ -40,7 +40,7 @@ order 2: bob wants 1 books
   stock: 1 of books put back
 order 2: step `charge` failed: not_enough: bob has 0 cents and needs 1500
 order 3: ada wants 100 books
-order 3: step `reserve` failed: out_of_stock: 100 of books were asked for and 8 are left
+order 3: step `reserve` failed: out_of_stock: 100 of books were requested and 8 are in stock
 order 1: ada wants 2 books
 order 1: confirmed
 messages: 1 to forward
