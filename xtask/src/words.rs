@@ -125,7 +125,7 @@ mod tests {
         let mut wrong = Vec::new();
         glossary_agrees(&rust, &[source(GLOSSARY, page)], &mut wrong);
         assert_eq!(wrong.len(), 2, "{wrong:?}");
-        assert!(wrong[0].contains("`tick` stands there twice"));
+        assert!(wrong[0].contains("`tick` occurs twice"));
         assert!(wrong[1].contains("`model` has no `Tick`"));
     }
 
