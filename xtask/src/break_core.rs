@@ -44,7 +44,7 @@ const ALTERATIONS: [Alteration; 18] = [
         test: SHALLOW,
     },
     Alteration {
-        decision: "an account has so many open orders and no more",
+        decision: "an account has no more open orders than the limit",
         file: "place.rs",
         from: "self.open_counts.get(account, at) >= market.rules().open_orders_max",
         to: "self.open_counts.get(account, at) > market.rules().open_orders_max",

@@ -19,7 +19,7 @@ pub fn is_of_venue(topic: &str) -> bool {
 }
 
 enumeration! {
-    /// Something that can be done with a topic.
+    /// A right on topics.
     pub enum QueueRight {
         /// Publish on it.
         Produce = 0, "produce";

@@ -124,10 +124,10 @@ fn say(line: &str) -> io::Result<()> {
 
 fn hold_connections(plan: &AttackPlan, ended: &AtomicBool) -> io::Result<AttackReport> {
     let mut opened = 0;
-    let mut open = |number| -> io::Result<Held> {
+    let mut open = |number| -> io::Result<IdleConnection> {
         let stream = open(plan, number)?;
         opened += 1;
-        Ok(Held { number, stream, since: Instant::now() })
+        Ok(IdleConnection { number, stream, since: Instant::now() })
     };
     // The oldest first.
     let mut held = (0..plan.connections).map(&mut open).collect::<io::Result<VecDeque<_>>>()?;
@@ -163,7 +163,7 @@ fn hold_connections(plan: &AttackPlan, ended: &AtomicBool) -> io::Result<AttackR
 }
 
 /// An open connection.
-struct Held {
+struct IdleConnection {
     number: usize,
     stream: TcpStream,
     since: Instant,

@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(error.to_string(), "expected response or name");
         let error = event(quote!(
             #[event(response = u8)]
-            struct Told;
+            struct Filled;
         ))
         .unwrap_err();
         assert_eq!(error.to_string(), "expected name");

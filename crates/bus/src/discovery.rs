@@ -26,8 +26,8 @@ impl Builder {
     ///   typed by the request, and discovery does not know its type; so a pipeline for all handlers
     ///   cannot be stated here. Write a generic function that returns your usual pipeline and name
     ///   it at each handler; what its copies share, such as a limit, is an [`Arc`] in a static.
-    /// - Handlers of events are called in the order of their files and lines, after those that were
-    ///   registered before, each inside [`Isolated`].
+    /// - Handlers of events are called in the order of their files and lines, after all
+    ///   handlers that were registered before, each inside [`Isolated`].
     /// - The linker may drop a library that is not referenced, with its handlers. Reference it, for
     ///   example by `use it as _;`.
     ///

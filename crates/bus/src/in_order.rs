@@ -72,7 +72,7 @@ mod tests {
     use std::future::poll_fn;
     use std::rc::Rc;
 
-    /// Answers with its request after having been polled so many times.
+    /// Answers with its request at the poll after `polls` others.
     fn after(polls: u32, request: u32, in_flight: Rc<Cell<u32>>) -> impl Future<Output = u32> {
         in_flight.set(in_flight.get() + 1);
         let mut left = polls;

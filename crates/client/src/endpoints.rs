@@ -114,7 +114,7 @@ endpoints! {
     create_account = AdminAccounts() { AccountRequest<'_> } -> CreatedAnswer;
     /// Creates a currency.
     create_currency = AdminCurrencies() { CurrencyRequest<'_> } -> CreatedAnswer;
-    /// Lists an instrument, which can be traded from then on.
+    /// Lists an instrument, which can then be traded.
     create_instrument = AdminInstruments() { InstrumentRequest<'_> } -> CreatedAnswer;
     /// Changes rules of an instrument.
     change_rules = AdminRules(symbol) { RulesRequest<'_> } -> InstrumentChangedAnswer;

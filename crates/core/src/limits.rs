@@ -49,8 +49,8 @@ pub struct Limits {
     pub account_transfers_max: u32,
     /// Deposits of the last 30 days that are remembered by their references. Since rules version 2.
     pub deposits_max: u32,
-    /// Orders of one account that are remembered by their client order ids, beside those that
-    /// are open; the oldest is forgotten.
+    /// Orders of one account that are remembered by their client order ids, beside the
+    /// open ones; the oldest is forgotten.
     pub client_ids_max: u32,
     /// The same over all accounts; the account that has most loses its oldest. Since rules version 2.
     pub client_ids_total_max: u32,

@@ -74,7 +74,7 @@
 //!
 //! # Deposits
 //! A deposit is known by its account and reference until 30 days after its time, and refused as
-//! `ReferenceTooOld` from then on: sent again with the same time it takes effect once, whenever that
+//! `ReferenceTooOld` after that: sent again with the same time it takes effect once, whenever that
 //! is. One that names no time is of the time of its command, and is known for 30 days from then; sent
 //! again later it is another deposit. The time is not compared: the same deposit with another time is a
 //! repeat as long as it is known. Where `deposits_max` are known, another is refused as `VenueFull`.
@@ -87,8 +87,8 @@
 //! `Repeated`; so is settling what is settled and releasing what is released. Settling what is
 //! released, or holding it again, is refused as `WithdrawalReleased`; releasing what is settled, or
 //! holding it again, as `WithdrawalSettled`: no event says that something is held that is not.
-//! One that is held is never forgotten. Of those that have ended, those taken out at once
-//! included, the last `account_transfers_max` of each account are remembered; where they are more
+//! A held withdrawal is never forgotten. Of the ended ones, withdrawals at once included, the last
+//! `account_transfers_max` of each account are remembered; where they are more
 //! than `transfers_max` in all, the account that has most loses its oldest. What was remembered
 //! under version 1 stays remembered.
 //!

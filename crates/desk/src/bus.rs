@@ -3,8 +3,8 @@
 use crate::notes::{note_answer, note_command};
 use crate::query::{
     FindCurrency, FindInstrument, FindOrder, GetBalances, GetBook, GetInstrument, GetOrderBook,
-    GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades, IdentifyOrder, ListAccounts,
-    ListFills, ListInstruments, ListOrders, QueryHandler,
+    GetPublishedSeq, GetReport, GetStatus, GetTicker, GetTime, GetTrades, IdentifyOrder,
+    ListAccounts, ListFills, ListInstruments, ListOrders, QueryHandler,
 };
 use crate::{
     AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
@@ -42,7 +42,7 @@ bus! {
                 boxed ReadFeed<FindOrder>, boxed ReadFeed<ListOrders>, boxed ReadFeed<ListFills>,
                 boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>, boxed IdentifyOrder,
                 boxed FindInstrument, boxed FindCurrency,
-                boxed GetTime, boxed GetTold, boxed GetStatus, boxed GetReport,
+                boxed GetTime, boxed GetPublishedSeq, boxed GetStatus, boxed GetReport,
                 boxed Subscribe, boxed Resume;
             maintenance: Maintenance => boxed TakeSnapshot, boxed TakeBackup, boxed AcceptClock;
         }

@@ -68,9 +68,9 @@ pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
 pub use query::{
     AsOf, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder, Freshness, GetBalances,
-    GetBook, GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold,
-    GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders, MarketSummary,
-    Page, QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
+    GetBook, GetInstrument, GetOrderBook, GetPublishedSeq, GetReport, GetStatus, GetTicker,
+    GetTime, GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders,
+    MarketSummary, Page, QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,

@@ -6,9 +6,10 @@
 use crate::{
     AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
     CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency, FindInstrument,
-    GetReport, GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder,
-    PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
+    GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal, IdentifyOrder, PayOut,
+    PlaceOrder, PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetDeadMan,
+    SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -31,7 +32,7 @@ decided_later! {
     PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
     PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
     CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
-    FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
+    FindCurrency, GetTime, GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
 }
 
 impl<Q: FeedQuery> Validate for ReadFeed<Q> {

@@ -4,9 +4,10 @@ mod stage;
 
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    FindInstrument, FindOrder, Forbidden, Freshness, GetBalances, GetBook, GetStatus, GetTold,
-    Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel, QueryError,
-    ReadFeed, ReplayStop, RequiredState, Resume, Scope, Subscribe, Subscription, TakeBackup,
+    FindInstrument, FindOrder, Forbidden, Freshness, GetBalances, GetBook, GetPublishedSeq,
+    GetStatus, Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel,
+    QueryError, ReadFeed, ReplayStop, RequiredState, Resume, Scope, Subscribe, Subscription,
+    TakeBackup,
 };
 use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, Outcome, RejectReason, Seq,
@@ -57,7 +58,7 @@ async fn private_data_needs_the_scope_read() {
     };
     let own = balances(&owner).await.expect("her own");
     assert_eq!(own.answer.len(), 1);
-    assert!(balances(&operator).await.is_ok(), "whoever runs the venue sees everything");
+    assert!(balances(&operator).await.is_ok(), "an operator sees everything");
     let refused = balances(&trader).await.expect_err("it may trade, not read");
     assert_eq!(forbidden(&refused), Some(Forbidden::Scope(Scope::Read)));
     let refused = balances(&stranger).await.expect_err("another's");
@@ -177,7 +178,7 @@ async fn a_replay_is_private_and_reads_up_to_the_published_sequence() {
     let stage = Stage::with_market().await;
     let alice = grant(&[Scope::Trade, Scope::Read], &[ALICE]);
     let cx = Context::new().with_principal(&alice);
-    let before = stage.bus.query(GetTold, &cx).await.expect("everybody may know");
+    let before = stage.bus.query(GetPublishedSeq, &cx).await.expect("everybody may know");
     let first: PlaceOrder = bid(ALICE, 100);
     let first = stage.bus.send(first, &cx).await.expect("she has the money").seq;
     let resume = |account| Resume { channel: PrivateChannel::Orders, account, after: before };

@@ -1,4 +1,4 @@
-//! The contract of an allocator, with small blocks and with those that ask for large pages.
+//! The contract of an allocator, with small blocks and with blocks that ask for large pages.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -207,8 +207,8 @@ impl Orders {
         owner.ended.push(Ended { slot, order, seq, number }, named);
     }
 
-    /// Forgets ended orders beyond those that `config` allows: each time one of the account that has
-    /// most, so that no account's traffic displaces the orders of one that has fewer.
+    /// Forgets ended orders beyond the number that `config` allows: each time one of the account
+    /// that has most, so that no account's traffic displaces the orders of an account that has fewer.
     pub(crate) fn forget_beyond(&mut self, config: &FeedConfig, accounts: &mut [Account]) {
         while self.ended.total() > config.ended_orders
             && let Some(account) = self.ended.most()

@@ -173,7 +173,7 @@ impl Feed {
         account.flat_map(|account| self.fills.newest_first(account))
     }
 
-    /// The balances of the account, by currency, without those that are zero.
+    /// The balances of the account, by currency; zero balances are left out.
     pub fn balances(&self, account: AccountId) -> impl Iterator<Item = BalanceView> + '_ {
         let all = self.accounts.get(account).into_iter().flat_map(Account::balances);
         all.filter(|balance| balance.available.0 != 0 || balance.reserved.0 != 0)

@@ -68,7 +68,7 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
     }
 }
 
-/// Cancels and amendments name orders of whoever; here they are sent by the owner if it is open.
+/// Cancels and amendments name orders of any account; here the owner of an open order sends them.
 fn by_owner(venue: &Venue, command: &Command) -> Command {
     let owner = |order: &OrderRef| match order {
         OrderRef::Id(id) => venue.core.order(*id).map(|order| order.account),

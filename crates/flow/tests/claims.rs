@@ -167,6 +167,6 @@ fn workers_that_come_and_go_never_run_one_flow_at_once() {
             stored.entries().filter(|entry| matches!(entry, Ok(Entry::Finished { .. }))).count();
         assert_eq!(finished, 5, "run {run}");
     }
-    // A runtime that stops lets no step begin and stores those that have ended.
+    // A runtime that stops lets no step begin and stores the ended ones.
     assert_eq!(steps.load(Ordering::Relaxed), 5 * RUNS);
 }

@@ -1,4 +1,4 @@
-//! What operators can do: list runs, look at them, and help those that stand still.
+//! What operators can do: list runs, look at them, and help the stuck ones.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;

@@ -11,7 +11,7 @@ use std::future::ready;
 use std::time::Duration;
 use support::{clock, id, manual, now, on_disk};
 
-/// Branches that each send a message of so many bytes, in a step that may fail.
+/// Branches that each send a message of a given size, in a step that may fail.
 struct Spread;
 
 #[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]

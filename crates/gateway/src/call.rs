@@ -3,7 +3,7 @@
 use crate::auth::{Caller, HEADER_DURABILITY, Standing};
 use crate::connections::Open;
 use crate::gate::Gate;
-use crate::limits::{Held, NoRoom, Owner};
+use crate::limits::{BodyMemory, NoRoom, Owner};
 use crate::recorded::Notes;
 use crate::{ApiError, json, origin};
 use axum::body::Body;
@@ -117,7 +117,7 @@ pub(crate) struct Call {
     pub(crate) head: Parts,
     body: Bytes,
     /// Holds the memory of the body until the request is answered.
-    _held: Option<Held>,
+    _held: Option<BodyMemory>,
 }
 
 impl Call {
@@ -314,7 +314,7 @@ async fn read_body(
     body: Body,
     max: usize,
     owner: Owner<'_>,
-) -> Result<(Bytes, Option<Held>, bool), ApiError> {
+) -> Result<(Bytes, Option<BodyMemory>, bool), ApiError> {
     if body.size_hint().lower() > max as u64 {
         return Err(too_large(max));
     }
@@ -343,7 +343,7 @@ async fn read_body(
     Ok((read?, Some(held), has_waited))
 }
 
-async fn collect(mut body: Body, max: usize, held: &mut Held) -> Result<Bytes, ApiError> {
+async fn collect(mut body: Body, max: usize, held: &mut BodyMemory) -> Result<Bytes, ApiError> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(max).min(max);
     let mut first = Bytes::new();
     let mut all = Vec::new();

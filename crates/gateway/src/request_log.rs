@@ -1,4 +1,4 @@
-//! Logs single requests: failed ones, slow ones, and those that change shared state.
+//! Logs single requests: failures, slow requests, and requests that change shared state.
 
 use crate::ApiError;
 use crate::gate::Gate;

@@ -431,7 +431,7 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
     assert_eq!(
         answer,
         json!({"sent": "0", "kept": "0", "next": "3"}),
-        "those that stay come again"
+        "messages that stay come again"
     );
     let answer = venue.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
     assert_eq!(answer, json!({"sent": "1", "kept": "0", "next": "2"}));

@@ -51,8 +51,8 @@ pub struct Generator<C> {
 }
 
 impl<C: BlockingTimer> Generator<C> {
-    /// A generator. If its worker id is leased, the ids begin after those that the holder before
-    /// made, so far as the lease knows of them.
+    /// A generator. If its worker id is leased, its ids begin after the ids of the previous
+    /// holder, as far as the lease knows them.
     ///
     /// # Errors
     /// Worker or datacenter do not fit into the layout.

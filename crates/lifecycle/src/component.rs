@@ -12,7 +12,7 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// No method has a default, so that no component forgets to report its health. A panic in any of
 /// the methods counts as a failure with its message.
 pub trait Component: Send {
-    /// Starts it, and returns when it can be used by those that need it. Also called after
+    /// Starts it, and returns when its dependents can use it. Also called after
     /// [`Component::stop`], when a component that failed is started again.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Starts the components of a process in order, supervises them, and stops them after the
 //! operations that have begun.
 //!
-//! A [`Lifecycle`] knows [`Component`]s by name. It starts each after those that it needs, restarts
+//! A [`Lifecycle`] knows [`Component`]s by name. It starts each after its dependencies, restarts
 //! one that fails, and says whether the process is ready and alive. [`Operations`] counts running
 //! operations; a shutdown refuses new ones, waits for the running ones, and then stops the
 //! components in reverse order.

@@ -133,7 +133,7 @@ impl Lifecycle {
         Registration(parts.last_mut().expect("it was just pushed"))
     }
 
-    /// Starts the components, each after those that it needs.
+    /// Starts the components, each after its dependencies.
     ///
     /// # Errors
     /// There is no such order, or a component did not start. Those that were started by then are

@@ -12,7 +12,7 @@ pub struct StillRunning {
     pub kind: Cow<'static, str>,
     /// The number of operations.
     pub count: u64,
-    /// How long the oldest has been running, of those that are timed.
+    /// How long the oldest timed operation has been running.
     pub oldest: Option<Duration>,
 }
 

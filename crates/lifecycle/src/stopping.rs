@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 impl Lifecycle {
     /// Begins nothing new, waits for operations that have begun to end, but no longer than
-    /// `drain_at_most`, and stops the components, each before those that it needs. A component that
+    /// `drain_at_most`, and stops the components, each before its dependencies. A component that
     /// does not stop in its time is left on a thread of its own, and reported.
     ///
     /// A second call finds nothing left to stop.

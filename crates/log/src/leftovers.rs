@@ -1,5 +1,4 @@
-//! Files in the directory that HEAD does not name: those that a crash may leave, and those that are
-//! refused.
+//! Files in the directory that HEAD does not name: a crash may leave some; all others are refused.
 
 use crate::error::OpenError;
 use crate::format::SegmentName;
@@ -30,8 +29,8 @@ pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Listing, OpenError> {
     Ok(listing)
 }
 
-/// Checks the segments that are not live: returns those that may be removed, and refuses those that
-/// no crash explains.
+/// Checks the segments that are not live: returns the removable ones, and refuses one that no crash
+/// explains.
 pub(crate) fn superfluous(
     disk: &dyn Disk,
     dir: &Path,

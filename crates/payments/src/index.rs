@@ -23,7 +23,7 @@ struct EndedWithdrawals {
     /// By the number of the flow, which is the order of the requests.
     withdrawals: BTreeMap<RunNumber, Entry>,
     numbers: HashMap<WithdrawalId, RunNumber>,
-    /// The same, those that have not ended first.
+    /// The same, open ones first.
     of_all: BTreeSet<(bool, RunNumber)>,
     of_accounts: BTreeSet<(AccountId, bool, RunNumber)>,
     /// Ended withdrawals, in the order of their ends.

@@ -42,7 +42,7 @@ pub struct PaymentOptions {
 }
 
 impl Payments {
-    /// Resumes every withdrawal, and adopts those that the engine holds and no flow knows.
+    /// Resumes every withdrawal, and starts flows for withdrawals that only the engine knows.
     ///
     /// # Errors
     /// The store cannot be read, or its flows cannot be run.

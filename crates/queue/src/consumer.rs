@@ -181,8 +181,8 @@ impl Consumer {
         self.ack_lease(message.id(), message.lease)
     }
 
-    /// As [`Consumer::ack`] for several messages. Returns those that were not acknowledged:
-    /// messages that this consumer no longer holds, or all if the control log cannot be written,
+    /// As [`Consumer::ack`] for several messages. Returns the messages that were not acknowledged:
+    /// the ones that this consumer no longer holds, or all if the control log cannot be written,
     /// which [`Consumer::confirm`] reports.
     pub fn ack_all<'m>(&self, messages: impl IntoIterator<Item = &'m Delivered>) -> Vec<MessageId> {
         let leases = messages.into_iter().map(|message| (message.id(), message.lease));
@@ -246,8 +246,8 @@ impl Consumer {
         self.give_back(id, lease, Nack::Retry { delay, detail: detail.to_owned() })
     }
 
-    /// Gives messages back without counting the attempt. Returns those that this consumer no longer
-    /// held.
+    /// Gives messages back without counting the attempt. Returns the messages that this consumer no
+    /// longer held.
     pub fn return_unseen(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
         let lost = self.group.return_unseen(leases, self.id);
         self.core.mark(&self.group);

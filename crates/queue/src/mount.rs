@@ -20,7 +20,7 @@ pub struct MountedLog {
     /// The log.
     pub segments: Segments,
     /// The log that it is derived from, if it can be rebuilt: the epochs of that log decide which
-    /// records are still those that groups have seen. `None` if it is not derived.
+    /// records are still the ones that groups have seen. `None` if it is not derived.
     pub made_of: Option<Segments>,
     /// The epochs of the logs that [`made_of`](MountedLog::made_of), or else this log, is a copy of: each
     /// with its salt, and the last record up to which the copy has the same history.

@@ -269,7 +269,7 @@ impl BatchReceipt {
         }
     }
 
-    /// The ids of the messages, without those that were published earlier.
+    /// The ids of the messages; messages that were published earlier have none.
     #[must_use]
     pub fn ids(&self) -> &[MessageId] {
         &self.ids

@@ -201,7 +201,7 @@ impl Queue {
         self.inner.core.mount(Name::new(name)?, log)
     }
 
-    /// Deletes a topic with its messages and groups. Calls of its users fail from then on.
+    /// Deletes a topic with its messages and groups. Later calls of its users fail.
     pub fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         self.inner.core.delete_topic(name)
     }
@@ -236,7 +236,7 @@ impl Queue {
         self.inner.core.group(&topic, &Name::new(group)?, Some(options)).map(drop)
     }
 
-    /// Deletes a group. Calls of its consumers fail from then on.
+    /// Deletes a group. Later calls of its consumers fail.
     pub fn delete_group(&self, topic: &str, group: &str) -> Result<(), QueueError> {
         let topic = self.inner.core.topic(topic)?;
         self.inner.core.delete_group(&topic, group)
@@ -308,7 +308,7 @@ impl Queue {
         core.purge(&topic)
     }
 
-    /// Closes the queue, durably. Calls of its users fail from then on.
+    /// Closes the queue, durably. Later calls of its users fail.
     pub fn close(&self) -> Result<(), QueueError> {
         self.inner.close()
     }

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// A message is outstanding from when it is leased to the subscription, before
 /// [`Subscription::recv`] delivers it, until it is acknowledged, given back, or its lease ends;
 /// only then is another one leased. It is settled through [`Subscription::settler`], on any thread.
-/// When the subscription is dropped, its messages are delivered to others at once; for those that
-/// it had not delivered, the attempt does not count.
+/// When the subscription is dropped, its messages are delivered to others at once; for messages
+/// that it had not delivered, the attempt does not count.
 ///
 /// ```
 /// # use rialto_queue::{GroupOptions, Publish, Queue, QueueOptions, TopicOptions};

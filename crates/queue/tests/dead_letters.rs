@@ -132,7 +132,7 @@ fn letters_that_stay_hide_none_behind_them() {
     assert_eq!(redriven, Redriven { sent: 1, kept: KEPT });
     assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 0);
     let group = || stage.queue().stats("jobs.dead").unwrap().groups[0].clone();
-    assert_eq!((group().outstanding, group().floors), (0, vec![1]), "nobody has those that stay");
+    assert_eq!((group().outstanding, group().floors), (0, vec![1]), "nobody holds them");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn memory_that_was_made_ready_is_what_messages_lie_in() {
     assert!((60 * MIB..72 * MIB).contains(&ready), "{ready} bytes were made ready");
     fill(&queue, "t", 64);
     let more = resident() - opened;
-    assert!(more < 8 * MIB, "{more} bytes were taken besides those that were ready");
+    assert!(more < 8 * MIB, "{more} bytes were taken beside the ready ones");
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn records_of_an_external_log_are_read_by_readers_and_groups_up_to_its_mark() {
     let told = |seq| (seq, Timestamp(seq * 1_000), format!("a-{seq}"), "application/x-fact".into());
     assert_eq!(packed, [told(1), told(2), told(3)]);
     owner.write("a", 2, Commit::Synced);
-    assert_eq!(words(&take(&consumer)), [""; 0], "nothing that was not told of");
+    assert_eq!(words(&take(&consumer)), [""; 0], "nothing beyond the announced end");
     mount.advance(owner.last());
     assert_eq!(words(&take(&consumer)), expected("a", 4..=5));
     let mut read = Vec::new();

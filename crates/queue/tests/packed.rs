@@ -58,7 +58,7 @@ fn published_packed_messages_are_fetched_packed_with_leases() {
 
     let consumer = queue.consumer("jobs", "all").unwrap();
     let fetched = consumer.try_fetch(10).unwrap();
-    assert_eq!(fetched.messages.len(), 3, "one is put off");
+    assert_eq!(fetched.messages.len(), 3, "one is delayed");
     let bytes = joined(&pack_fetched(&fetched, 77));
     let packed = Packed::read(bytes).unwrap();
     assert_eq!((packed.len(), packed.epoch(), packed.missed()), (3, 77, 0));

@@ -1,4 +1,4 @@
-//! Topics that make their next files of those that retention drops.
+//! Topics that reuse the files that retention drops.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;

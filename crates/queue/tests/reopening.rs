@@ -78,7 +78,7 @@ fn a_full_group_continues_after_a_restart() {
     stage.reopen();
     let consumer = stage.consumer_with("t", "g", options);
     let held = take(&consumer);
-    assert_eq!(payloads(&held), ["1"], "the oldest is not done with");
+    assert_eq!(payloads(&held), ["1"], "the oldest is not acknowledged");
     consumer.ack(&held[0]).unwrap();
     assert_eq!(take_payloads(&consumer), ["3"]);
 }

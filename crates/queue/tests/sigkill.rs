@@ -160,7 +160,7 @@ fn guarantees_hold_however_often_the_process_is_killed() {
     let (published, done, passed) = (said("published"), said("done"), said("passed"));
     assert!(published.len() > 100, "only {} were published", published.len());
     for number in done.iter().chain(&passed) {
-        assert!(!left.contains_key(*number), "{number} was done with and came again");
+        assert!(!left.contains_key(*number), "{number} was acknowledged and came again");
     }
     for number in &passed {
         assert_eq!(out.get(*number), Some(&1), "{number} was passed on");

@@ -136,7 +136,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Passes messages on by transactions, and gives up those that end with 7.
+    /// Passes messages on by transactions, and gives up the ones that end with 7.
     fn pass_on(&self, consumer: &Consumer) -> Result<(), QueueError> {
         self.doing.note("fetch");
         let messages = consumer.fetch(4, Duration::from_millis(5))?.messages;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Records each request by its name, with the steps and notes of `cx.step` and `cx.note`. A request
 /// that a handler sends with its own context is recorded as its child.
 ///
-/// Put it outside of behaviours that may refuse a request, and inside of those that isolate panics.
+/// Put it outside of behaviours that may refuse a request, and inside of ones that isolate panics.
 #[derive(Debug)]
 pub struct RecordRequests<C = TickClock>(pub Arc<Recorder<C>>);
 

@@ -20,7 +20,7 @@ const READING_NS_GOOD: u64 = 500;
 ///
 /// A reading takes about a third of one of [`SystemClock`]. It counts nanoseconds, but readings
 /// within a few dozen of them may be out of order, because the processor need not read its counter
-/// in the order of the program. Once a second, whoever reads it compares it with the machine's
+/// in the order of the program. Once a second, a reading compares it with the machine's
 /// clock; a difference under 10 ms, as from drift, is made up for by going a little faster or
 /// slower, and any other, as when the clock is set, at once. Where the processor has no counter
 /// that goes at one speed, it reads the system's monotonic clock.

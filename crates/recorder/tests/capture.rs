@@ -1,4 +1,4 @@
-//! The fields that `#[derive(Capture)]` writes, and those that it never writes.
+//! The fields that `#[derive(Capture)]` writes, and the fields that it never writes.
 
 #![allow(clippy::unwrap_used)]
 

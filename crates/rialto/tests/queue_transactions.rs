@@ -18,15 +18,15 @@ const KILLS: u64 = 5;
 /// The messages before each kill: more than the worker processes by then.
 const MESSAGES: u64 = 1_000;
 
-/// The venue's address, and the key.
-struct Place {
+/// The venue under test: its address, and a key.
+struct Target {
     url: Mutex<String>,
     admin: String,
     /// Whether no more messages follow.
     is_over: AtomicBool,
 }
 
-impl Place {
+impl Target {
     fn client(&self) -> Client {
         Client::new(&self.url.lock().unwrap(), Credentials::Admin(self.admin.clone()))
     }
@@ -46,21 +46,21 @@ struct Worked {
 }
 
 /// Consumes messages of `in` and publishes one for each on `out`, until there are no more.
-fn work(place: &Place) -> Worked {
+fn work(target: &Target) -> Worked {
     let mut worked = Worked::default();
     let mut sent: Option<Value> = None;
     let mut number = 0_u64;
     let end = Instant::now() + PATIENCE;
     loop {
         assert!(Instant::now() < end, "{worked:?}");
-        let client = place.client();
+        let client = target.client();
         let Some(body) = &sent else {
             let fetch = json!({"consumer": "w", "max": 3, "wait_ms": 200});
             let path = "/v1/queues/in/groups/workers/fetch";
             let Ok(fetched) = client.call("POST", path, Some(&fetch)) else { continue };
             let messages = fetched["messages"].as_array().unwrap();
             if messages.is_empty() {
-                let is_over = place.is_over.load(Ordering::SeqCst);
+                let is_over = target.is_over.load(Ordering::SeqCst);
                 match client.call("GET", "/v1/queues/in", None) {
                     Ok(topic) if is_over && topic["groups"][0]["lag"] == "0" => return worked,
                     _ => continue,
@@ -104,25 +104,25 @@ fn a_worker_that_commits_again_what_it_did_not_hear_of_works_exactly_once() {
     configure(dir.path(), "[queue]\nenabled = true\n");
     let mut venue = Running::serve(dir.path(), "synced");
     let (url, admin) = (Mutex::new(venue.url()), venue.admin_key());
-    let place = Place { url, admin, is_over: AtomicBool::new(false) };
+    let target = Target { url, admin, is_over: AtomicBool::new(false) };
     for (topic, level) in [("in", "synced"), ("out", "buffered")] {
         let body = json!({"name": topic, "level": level, "segment_bytes": 2 << 20});
-        place.call("POST", "/v1/queues", &body);
+        target.call("POST", "/v1/queues", &body);
     }
     let group = json!({"name": "workers", "attempts_max": 0});
-    place.call("POST", "/v1/queues/in/groups", &group);
+    target.call("POST", "/v1/queues/in/groups", &group);
     let worked = thread::scope(|scope| {
-        let worker = scope.spawn(|| work(&place));
+        let worker = scope.spawn(|| work(&target));
         for kill in 0..KILLS {
             let numbers = kill * MESSAGES..(kill + 1) * MESSAGES;
             let messages: Value = numbers.map(|n| json!({"payload": format!("{n:04}")})).collect();
-            place.call("POST", "/v1/queues/in/messages", &messages);
+            target.call("POST", "/v1/queues/in/messages", &messages);
             random.pause(Duration::from_millis(60));
             venue.kill();
             venue = Running::serve(dir.path(), "synced");
-            *place.url.lock().unwrap() = venue.url();
+            *target.url.lock().unwrap() = venue.url();
         }
-        place.is_over.store(true, Ordering::SeqCst);
+        target.is_over.store(true, Ordering::SeqCst);
         worker.join().unwrap()
     });
     println!("{worked:?}");
@@ -130,7 +130,7 @@ fn a_worker_that_commits_again_what_it_did_not_hear_of_works_exactly_once() {
     let (mut out, mut from) = (Vec::new(), "oldest".to_owned());
     loop {
         let path = format!("/v1/queues/out/messages?max=1000&from={from}");
-        let page = place.client().call("GET", &path, None).unwrap();
+        let page = target.client().call("GET", &path, None).unwrap();
         let messages = page["messages"].as_array().unwrap();
         if messages.is_empty() {
             break;

@@ -229,7 +229,7 @@ fn check(answers: &[Answer], data: &Path) {
         .map(|answer| answer.order.clone())
         .collect();
     assert!(taken.len() >= FIRST_ANSWERS);
-    assert_eq!(taken, orders_in(data), "the journal knows just those that were acknowledged");
+    assert_eq!(taken, orders_in(data), "the journal has exactly the acknowledged orders");
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Consumed {
         for message in messages {
             let seq = message["id"].as_str().unwrap().strip_prefix("0:").unwrap();
             let seq: u64 = seq.parse().unwrap();
-            assert!(!self.done.contains(&seq), "{seq} was done with");
+            assert!(!self.done.contains(&seq), "{seq} was acknowledged before");
             let record = decode_base64(message["payload_base64"].as_str().unwrap());
             let (time, events) = decode_events(&record).unwrap();
             let events: Vec<Event> = events.map(Result::unwrap).collect();

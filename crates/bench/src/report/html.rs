@@ -126,7 +126,7 @@ mod tests {
         page(&Machine::of(std::path::Path::new(".")), &[("durability".to_string(), outcome)])
     }
 
-    /// Parses all tags and returns those that are not closed in order.
+    /// Parses all tags and returns the ones left open or closed out of order.
     fn open_tags(page: &str) -> Vec<&str> {
         let mut open = Vec::new();
         for piece in page.split('<').skip(1) {

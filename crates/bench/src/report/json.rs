@@ -4,7 +4,7 @@
 //! `unit`, `target` (a number or null), `references` (names to figures in the same unit), `checks`
 //! (verified values) and `footnote` (text or null). After the rows of a suite follows `{"suite",
 //! "summary": {"cases", "met", "missed", "failed"}, "machine"}`: `cases` is the number of rows with
-//! a target, `met` of those that meet it, `missed` lists the others, and `failed` lists the cases
+//! a target, `met` the number that meet it, `missed` lists the others, and `failed` lists the cases
 //! without rows, with the reason.
 
 use super::machine::Machine;

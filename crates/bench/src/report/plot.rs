@@ -1,5 +1,5 @@
-//! Draws figures as SVG. Colours come from the style sheet of the page, so that one drawing works
-//! in light and dark mode.
+//! Draws figures as SVG. Colours come from the style sheet of the page, so one drawing serves
+//! light and dark mode.
 
 use super::figure::{Bar, Figure, Series};
 use super::html::escape;

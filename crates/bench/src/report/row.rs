@@ -127,7 +127,7 @@ impl Row {
         Row { spread: Some(spread), ..Row::new(case, metric, spread.median, unit) }
     }
 
-    /// A row of what so many calls allocated, for one of them.
+    /// The memory that one call allocates: the average over `calls`.
     pub(crate) fn of_allocated(case: &Case, allocated: Allocated, calls: u64) -> Row {
         let each = |all: u64| all as f64 / calls as f64;
         Row::new(case, "memory allocated", each(allocated.bytes), Unit::BytesPerCall)

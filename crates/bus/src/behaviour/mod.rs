@@ -16,7 +16,7 @@
 //! | [`Idempotency`] | does nothing twice under one key | yes |
 //! | [`Compensation`] | takes back what failed | yes |
 //!
-//! Those that do not wait are behaviours for handlers that are awaited and for those that are not.
+//! A behaviour that does not wait serves both asynchronous and synchronous handlers.
 
 mod answers;
 mod authorisation;

@@ -13,13 +13,13 @@ pub(super) type Verdict = Result<(), RejectReason>;
 /// A check as the rules page names it. It may take for granted what those before it have checked.
 pub(super) type Check<T> = (&'static str, fn(&Reference, &T) -> Verdict);
 
-/// What is asked before the memory of client order ids answers.
+/// The checks before the memory of client order ids answers.
 const BEFORE_MEMORY: [Check<NewOrder>; 2] = [
     ("account", |venue, new| venue.account(new.account).map(drop)),
     ("client order id (repeat, conflict)", Reference::is_no_other_order),
 ];
 
-/// What is asked of an order that is new.
+/// The checks of a new order.
 const OF_NEW_ORDERS: [Check<NewOrder>; 16] = [
     ("instrument", |venue, new| venue.listed(new.instrument).map(drop)),
     ("its state", |venue, new| venue.is_open(new.instrument)),

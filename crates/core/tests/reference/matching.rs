@@ -72,7 +72,7 @@ impl Step {
 }
 
 impl Reference {
-    /// What an order that is on no book would do in so many steps, if it were to trade now.
+    /// What an order that is on no book would do in at most `steps_max` steps if it traded now.
     pub(super) fn way(&self, mut taker: Order, steps_max: usize) -> Way {
         let mut makers = VecDeque::from(self.queue(taker.instrument, taker.side.opposite()));
         makers.retain(|maker| allows(taker.side, taker.price, maker.price));

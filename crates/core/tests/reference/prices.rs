@@ -39,8 +39,8 @@ impl Reference {
         })
     }
 
-    /// The best price of a side at which an order is alive. No more than so many dead ones are
-    /// passed over.
+    /// The best price of a side at which an order is alive. At most the given number of
+    /// dead ones is passed over.
     pub(super) fn best_alive(
         &self,
         instrument: InstrumentId,

@@ -10,7 +10,7 @@ use rialto_model::{
 /// The most that the venue holds of one currency.
 const HELD_MAX: i128 = 1 << 120;
 
-/// What is asked of every transfer, up to what is known under its reference.
+/// The checks of every transfer, up to the one of its reference.
 const OF_TRANSFERS: [Check<Transfer>; 4] = [
     ("account", |venue, transfer| venue.account(transfer.account).map(drop)),
     ("currency", |venue, transfer| venue.currency(transfer.currency).map(drop)),
@@ -77,7 +77,7 @@ pub fn withdraw_checks() -> Vec<&'static str> {
     names(&OF_WITHDRAWALS)
 }
 
-/// The names of the checks of a withdrawal that is to be held, behind those that it shares.
+/// The names of the checks that only a held withdrawal has; they follow the shared ones.
 pub fn hold_checks() -> Vec<&'static str> {
     OF_HELD_WITHDRAWALS.iter().map(|(name, _)| *name).collect()
 }

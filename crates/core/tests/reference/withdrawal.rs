@@ -60,7 +60,7 @@ impl Reference {
         Ok(Outcome::Done)
     }
 
-    /// Where a withdrawal stands among those that are held.
+    /// The position of a withdrawal among the held ones.
     pub(super) fn held_at(
         &self,
         account: AccountId,

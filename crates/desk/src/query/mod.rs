@@ -16,7 +16,7 @@ pub use own::{
 };
 pub use read_feed::{AsOf, FeedQuery, Freshness, ReadFeed};
 pub use venue::{
-    FindCurrency, FindInstrument, GetReport, GetStatus, GetTime, GetTold, Report, Status,
+    FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, Report, Status,
 };
 
 use crate::{Durations, Live};

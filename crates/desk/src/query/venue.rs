@@ -28,7 +28,7 @@ pub struct GetTime;
 
 /// The last sequence whose events are all published to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GetTold;
+pub struct GetPublishedSeq;
 
 /// Whether the venue accepts commands and answers queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ public! {
     "find_instrument" FindInstrument => Listing;
     "find_currency" FindCurrency => Currency;
     "get_time" GetTime => u64;
-    "get_told" GetTold => Seq;
+    "get_published_seq" GetPublishedSeq => Seq;
     "get_status" GetStatus => Status;
     "get_report" GetReport => Report;
 }
@@ -144,8 +144,8 @@ impl Handler<GetTime> for QueryHandler {
     }
 }
 
-impl Handler<GetTold> for QueryHandler {
-    async fn handle(&self, _: GetTold, _: &Context<'_>) -> Result<Seq> {
+impl Handler<GetPublishedSeq> for QueryHandler {
+    async fn handle(&self, _: GetPublishedSeq, _: &Context<'_>) -> Result<Seq> {
         Ok(self.live.published())
     }
 }

@@ -51,7 +51,7 @@ pub enum StartError {
     /// The journal could not be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// Released events differ from those that the journal yields.
+    /// Released events differ from the events that the journal yields.
     #[error(
         "the event log in {} does not hold at sequence {seq} what the journal yields: {what}; \
          one of them is damaged, or another program wrote them",

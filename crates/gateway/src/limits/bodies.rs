@@ -54,7 +54,7 @@ pub(crate) struct Bodies {
 }
 
 /// The memory of one body, released when this is dropped.
-pub(crate) struct Held {
+pub(crate) struct BodyMemory {
     bodies: Arc<Bodies>,
     payer: Payer,
     bytes: usize,
@@ -77,12 +77,16 @@ impl Bodies {
     }
 
     /// Takes memory for a body.
-    pub(crate) fn take(self: &Arc<Self>, owner: Owner<'_>, bytes: usize) -> Result<Held, NoRoom> {
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        owner: Owner<'_>,
+        bytes: usize,
+    ) -> Result<BodyMemory, NoRoom> {
         let payer = match owner {
             Owner::Key(share) => Payer::Key(share.clone()),
             Owner::Address(peer) => Payer::Address(source_of(peer)),
         };
-        let mut held = Held { bodies: Arc::clone(self), payer, bytes: 0 };
+        let mut held = BodyMemory { bodies: Arc::clone(self), payer, bytes: 0 };
         held.grow_to(bytes)?;
         Ok(held)
     }
@@ -141,7 +145,7 @@ fn add(sum: &AtomicUsize, bytes: usize, limit: usize) -> bool {
     sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
 }
 
-impl Held {
+impl BodyMemory {
     /// Takes more memory for a growing body.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), NoRoom> {
         let more = bytes.saturating_sub(self.bytes);
@@ -167,7 +171,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for BodyMemory {
     fn drop(&mut self) {
         self.bodies.all.fetch_sub(self.bytes, Ordering::Relaxed);
         self.bodies.give_back_to_payer(&self.payer, self.bytes);
@@ -193,7 +197,7 @@ mod tests {
         Owner::Address(IpAddr::from([127, 0, 0, last]))
     }
 
-    fn refusal(taken: Result<Held, NoRoom>) -> Option<NoRoom> {
+    fn refusal(taken: Result<BodyMemory, NoRoom>) -> Option<NoRoom> {
         taken.err()
     }
 

@@ -7,7 +7,7 @@ mod journal;
 mod source;
 
 pub(crate) use addresses::Addresses;
-pub(crate) use bodies::{Bodies, BodyLimits, Held, NoRoom, Owner, Share};
+pub(crate) use bodies::{Bodies, BodyLimits, BodyMemory, NoRoom, Owner, Share};
 pub(crate) use bucket::{Bucket, Rate};
 pub(crate) use journal::JournalQuota;
 pub(crate) use source::source_of;

@@ -15,7 +15,8 @@ use axum::http::StatusCode;
 use rialto_api::StreamOp;
 use rialto_bus::{Context, Dispatch, ErrorKind};
 use rialto_desk::{
-    Disconnect, GetTold, Grant, ReadEventsError, Resume, Scope, Subscribe, Subscribed, Subscription,
+    Disconnect, GetPublishedSeq, Grant, ReadEventsError, Resume, Scope, Subscribe, Subscribed,
+    Subscription,
 };
 use rialto_ident::Id;
 use rialto_model::{AccountId, Seq};
@@ -106,7 +107,7 @@ struct Connection {
     cancels_all: bool,
     /// Nothing is held yet of one that is being resumed.
     subscriptions: BTreeMap<Subscription, Option<Subscribed>>,
-    /// The private stream that is being resumed, and those that wait for their turn.
+    /// The private stream that is being resumed, and the streams that wait for their turn.
     replaying: Option<Replaying>,
     to_replay: VecDeque<Replay>,
 }
@@ -138,7 +139,7 @@ impl Connection {
                 replayed = finished(&mut self.replaying) => self.replayed(replayed),
                 () = beat(&mut heartbeat) => self.beat().await,
                 _ = keys.changed() => self.check_key(),
-                () = told_to_stop(&mut stopped) => Err(Closing::GoingAway),
+                () = asked_to_stop(&mut stopped) => Err(Closing::GoingAway),
             };
             if let Err(closing) = step {
                 return closing;
@@ -182,7 +183,7 @@ impl Connection {
         let sent = tokio::select! {
             biased;
             sent = tokio::time::timeout(patience, self.socket.send(message)) => sent,
-            // What overflowed while this message was stuck will be told in the close frame.
+            // What overflowed while this message was stuck is reported in the close frame.
             () = outbox.ended() => return Ok(()),
         };
         match sent {
@@ -239,7 +240,7 @@ impl Connection {
             Request::Unsubscribe(topic) => (StreamOp::Unsubscribe, self.unsubscribe(topic).await),
             Request::Ping => (
                 StreamOp::Ping,
-                self.told().await.map(|told| self.outbox.answer(message::pong(told))),
+                self.published_seq().await.map(|seq| self.outbox.answer(message::pong(seq))),
             ),
         };
         done.map_err(|error| Refused { op: Some(op.to_owned()), error })
@@ -269,10 +270,10 @@ impl Connection {
         Ok(())
     }
 
-    /// The last sequence of which everything stands in the outbox.
-    async fn told(&mut self) -> Result<Seq, ApiError> {
+    /// The last sequence whose messages are all in the outbox.
+    async fn published_seq(&mut self) -> Result<Seq, ApiError> {
         let cx = context(&self.arrival, self.caller.as_ref());
-        self.gate.query(&cx, GetTold).await
+        self.gate.query(&cx, GetPublishedSeq).await
     }
 
     async fn subscription(&mut self, topic: &Topic) -> Result<Subscription, ApiError> {
@@ -332,7 +333,7 @@ impl Connection {
             _ => None,
         };
         self.arrival.connection.subscribe()?;
-        // It is told that it has joined, and more, before the subscription is there.
+        // The feed reports that it has joined, and more, before the subscription is there.
         self.outbox.prepare(subscription);
         let begun = self.begin(subscription, from_seq).await.inspect_err(|_| {
             self.outbox.forget(subscription);
@@ -424,8 +425,9 @@ impl Connection {
         }
         self.check_key()?;
         // Everything through this sequence stands in the outbox already, before the heartbeat.
-        let told = self.told().await.map_err(|error| self.failed(&error.message))?;
-        self.outbox.heartbeat(message::heartbeat(told));
+        let published = self.published_seq().await;
+        let published = published.map_err(|error| self.failed(&error.message))?;
+        self.outbox.heartbeat(message::heartbeat(published));
         self.send(Message::Ping(bytes::Bytes::new())).await
     }
 
@@ -495,7 +497,7 @@ impl Connection {
     }
 }
 
-async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
+async fn asked_to_stop(stopped: &mut watch::Receiver<bool>) {
     // A gateway that was dropped instead of shut down is stopping as well.
     drop(stopped.wait_for(|stopped| *stopped).await);
 }

@@ -10,8 +10,8 @@ use rialto_model::{AccountId, Seq};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How close to the end a replay must be before it joins the live stream, in commands, because live
-/// messages are held in memory from then on.
+/// How close to the end a replay must be before it joins the live stream, in commands, because
+/// after that live messages are held in memory.
 const NEAR: u64 = 4_096;
 
 /// The most commands to read in one turn while others wait: some hundredths of a second.

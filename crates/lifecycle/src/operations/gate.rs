@@ -294,7 +294,7 @@ mod tests {
             let left: Vec<_> =
                 operations.into_iter().map(|thread| thread.join().unwrap()).collect();
             assert!(venue.gate.is_empty_for_good());
-            // Somebody who would wait now was woken by whoever left last.
+            // A thread that would wait now was woken by the last one that left.
             assert!(was_empty || left.iter().any(|&(_, left)| left == LeaveResult::Empty));
         });
     }

@@ -124,7 +124,7 @@ impl Deadlines {
         None
     }
 
-    /// An extended lease is ordered among those that began at its extension.
+    /// An extended lease is ordered as if it had begun at its extension.
     fn reschedule(&mut self, at: Timestamp, id: MessageId, lease: u64) {
         let after = self.ends.partition_point(|other| other.at <= at);
         self.ends.insert(after, End { at, id, lease });

@@ -278,8 +278,8 @@ impl Group {
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
-    /// Takes back messages without counting the attempt. Returns those that the consumer no longer
-    /// held.
+    /// Takes back messages without counting the attempt. Returns the messages that the consumer no
+    /// longer held.
     pub(crate) fn return_unseen(
         &self,
         leases: &[(MessageId, u64)],

@@ -19,7 +19,7 @@ struct Last {
 type Producers = HashMap<String, Last>;
 
 /// The last number of each producer of transactions. When there are too many, the owner that has
-/// the most loses some: first those that the control log does not have, then the least recently
+/// the most loses some: first the ones that the control log does not have, then the least recently
 /// used. An owner with at most an equal share loses none to others.
 #[derive(Debug, Default)]
 pub(crate) struct TransactionNumbers {

@@ -563,7 +563,7 @@ impl Pair {
             let lanes: Vec<_> = topic.lanes.iter().map(|it| (it.first, it.last())).collect();
             same(&format!("lanes of {name}"), stats.lanes, lanes);
             same(&format!("messages of {name}"), stats.messages, topic.messages());
-            same(&format!("put off in {name}"), stats.delayed, topic.delayed());
+            same(&format!("delayed in {name}"), stats.delayed, topic.delayed());
             let counts = stats.groups.iter().map(|it| {
                 let (name, floors) = (it.name.to_string(), it.floors.clone());
                 (name, it.consumers, it.lag, it.outstanding, floors, it.counts)

@@ -323,7 +323,7 @@ impl Balances {
 }
 
 /// The state of an order in one line.
-struct Told {
+struct StateLine {
     status: Option<OrderStatus>,
     side: Option<Side>,
     instrument: Option<Symbol>,
@@ -333,17 +333,17 @@ struct Told {
     result: OrderResult,
 }
 
-impl Told {
-    fn answered(answer: &OrderAnswer) -> Told {
+impl StateLine {
+    fn answered(answer: &OrderAnswer) -> StateLine {
         let OrderAnswer { status, side, instrument, price, filled, remaining, result, .. } =
             *answer;
-        Told { status, side, instrument, price, filled, remaining, result }
+        StateLine { status, side, instrument, price, filled, remaining, result }
     }
 
-    fn now(order: &OrderInfo) -> Told {
+    fn now(order: &OrderInfo) -> StateLine {
         let OrderInfo { status, side, instrument, price, filled, remaining, result, .. } = *order;
         let (status, side, instrument) = (Some(status), Some(side), Some(instrument));
-        Told {
+        StateLine {
             status,
             side,
             instrument,
@@ -382,9 +382,10 @@ impl Told {
 fn tell_order(answer: &OrderAnswer) {
     let ids = [("order", or_dash(answer.order_id)), ("seq", answer.seq.to_string())];
     let ids = joined(ids.iter().map(|(name, id)| format!(" {name} {id}")));
-    say(format_args!("{};{ids}", Told::answered(answer).line()));
+    say(format_args!("{};{ids}", StateLine::answered(answer).line()));
     if answer.repeated == Some(true) {
-        let now = answer.now.as_ref().map(|order| format!("; now {}", Told::now(order).line()));
+        let now =
+            answer.now.as_ref().map(|order| format!("; now {}", StateLine::now(order).line()));
         say(format_args!("answered before{}", now.unwrap_or_default()));
     }
 }
@@ -395,7 +396,7 @@ mod tests {
 
     fn line(text: &str) -> String {
         let answer: OrderAnswer = serde_json::from_str(text).expect("an answer");
-        Told::answered(&answer).line()
+        StateLine::answered(&answer).line()
     }
 
     #[test]

@@ -242,8 +242,8 @@ pub const SETTINGS: &[Setting] = &[
         engine.limits.account_withdrawals_max as u32,
         "Withdrawals of one account that are held."),
     number!("limits", "client_ids_max", 1, 65_536, "", engine.limits.client_ids_max as u32,
-        "Orders of one account that are remembered by their client order ids, beside those that \
-         are open; the oldest is forgotten."),
+        "Orders of one account that are remembered by their client order ids, beside the \
+         open ones; the oldest is forgotten."),
     number!("limits", "client_ids_total_max", 1, 67_108_864, "",
         engine.limits.client_ids_total_max as u32,
         "The same over all accounts; the account that has most loses its oldest."),

@@ -88,7 +88,7 @@ mod tests {
         let passed = (0..100).filter(|_| limiter.admits(metadata(), begin)).count();
         assert_eq!(passed, LINES_MAX as usize);
         assert!(limiter.ended(begin + WINDOW / 2, false).is_empty(), "the window has not ended");
-        assert!(!limiter.admits(metadata(), begin + WINDOW), "nobody has told of the 80 yet");
+        assert!(!limiter.admits(metadata(), begin + WINDOW), "the 80 are not reported yet");
         let ended = limiter.ended(begin + WINDOW, false);
         assert_eq!(ended.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [81]);
         assert!(limiter.ended(begin + WINDOW * 2, true).is_empty(), "they were told once");

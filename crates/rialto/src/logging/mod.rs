@@ -56,9 +56,9 @@ impl Logging {
     }
 
     /// Holds lines back until the guard is dropped: a terminal is drawn upon.
-    pub(crate) fn hold(&self) -> Held<'_> {
+    pub(crate) fn hold(&self) -> PausedOutput<'_> {
         self.queue.hold();
-        Held(self)
+        PausedOutput(self)
     }
 }
 
@@ -68,11 +68,11 @@ impl Drop for Logging {
     }
 }
 
-/// As long as it lives, lines are held back.
+/// While it exists, lines are queued and not printed.
 #[derive(Debug)]
-pub(crate) struct Held<'a>(&'a Logging);
+pub(crate) struct PausedOutput<'a>(&'a Logging);
 
-impl Drop for Held<'_> {
+impl Drop for PausedOutput<'_> {
     fn drop(&mut self) {
         self.0.queue.release();
     }

@@ -1,4 +1,4 @@
-//! Printing messages, and counting those that were read.
+//! Printing and counting the messages that were read.
 
 use super::shown::{Form, Shown};
 use crate::Error;

@@ -144,7 +144,7 @@ impl AnyQueue for RemoteQueue {
                 query.from = Some(vec![seq.to_string(); lanes].join(",").into());
             }
         }
-        Ok(Box::new(Place { venue: &self.venue, topic: topic.to_owned(), query }))
+        Ok(Box::new(TopicPages { venue: &self.venue, topic: topic.to_owned(), query }))
     }
 
     fn dead_letters(&self, topic: &str, show: Show<'_>) -> Result<(), Error> {
@@ -280,14 +280,14 @@ impl Member for Joined<'_> {
     }
 }
 
-/// A position in a topic of a venue.
-struct Place<'a> {
+/// The pages of a topic of a venue, from a position.
+struct TopicPages<'a> {
     venue: &'a Remote,
     topic: String,
     query: ReadQuery<'static>,
 }
 
-impl Pages for Place<'_> {
+impl Pages for TopicPages<'_> {
     fn next(&mut self, most: usize, show: Show<'_>) -> Result<Seen, Error> {
         self.query.max = Some(most.min(MESSAGES_MAX));
         let (page, answer) = packed(self.venue, Route::QueueRead, &[&self.topic], &self.query)?;

@@ -8,8 +8,8 @@ use crate::config::{Config, ConfigError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt::Write;
 
-/// Files of journal, event log, snapshots, withdrawals and the recorder, those that a backup or a
-/// look back opens meanwhile, and what the threads wait on.
+/// Files of journal, event log, snapshots, withdrawals and the recorder, files that a backup or a
+/// query of the past opens meanwhile, and what the threads wait on.
 const ENGINE: u64 = 256;
 /// Segments that the resumption of one private stream has open.
 const EACH_REPLAY: u64 = 2;

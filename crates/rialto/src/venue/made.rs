@@ -3,7 +3,7 @@
 use rialto_lifecycle::Failure;
 use std::sync::{Arc, OnceLock};
 
-/// Filled once by one component, and read from then on by others and by the venue.
+/// Filled once by one component, then read by others and by the venue.
 pub(super) struct Made<T> {
     by: &'static str,
     value: Arc<OnceLock<Arc<T>>>,

@@ -135,7 +135,7 @@ impl Generator {
 
     fn cancel(&mut self) -> Record {
         let id = self.live.pick(&mut self.random);
-        let (side, order) = self.book.get(id).expect("the live orders are those that rest");
+        let (side, order) = self.book.get(id).expect("live orders rest on the book");
         let record = Record {
             id: id.0,
             price: order.price.0 as u32,

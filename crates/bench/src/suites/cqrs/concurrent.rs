@@ -94,7 +94,7 @@ impl Scene {
         [two, one]
     }
 
-    /// Has it all done so many times, from within the runtime: tasks made outside of it would all go
+    /// Runs all of it repeatedly from within the runtime: tasks made outside of it would all go
     /// through one lock.
     fn rounds<F: Future<Output = u64> + Send + 'static>(
         &self,

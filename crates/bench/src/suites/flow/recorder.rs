@@ -89,7 +89,7 @@ fn calls(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let system = &Recorder::new(bounds, Sampling::All, SystemClock);
     let id = draw(drawn);
     let length = drawn.show(id).map_or(0, |tree| tree.to_string().len()) as u64;
-    // The numbers of the steps of a record are one to so many.
+    // The steps of a record are numbered from 1 to `STEPS`.
     let numbers = STEPS * (STEPS + 1) / 2;
     let a_step = |calls: u64| Sums { answers: calls / STEPS * numbers, effects: calls / STEPS };
     let a_capture = |calls: u64| Sums { answers: calls, effects: calls / CAPTURES };

@@ -18,20 +18,20 @@ const FAILURES: &str = "`only_failures`, and nothing fails: each request is reco
 const OVER: &str = "The median of the differences, round by round, to the bus without a recorder.";
 
 /// A request for its own number.
-struct Place(u64);
+struct PlaceOrder(u64);
 
-impl Request for Place {
+impl Request for PlaceOrder {
     type Response = u64;
     const NAME: &'static str = "place_order";
 }
 
-impl Command for Place {}
+impl Command for PlaceOrder {}
 
 struct Desk;
 
-impl HandlerNow<Place> for Desk {
+impl HandlerNow<PlaceOrder> for Desk {
     #[inline]
-    fn handle_now(&self, Place(number): Place, cx: &Context<'_>) -> Result<u64> {
+    fn handle_now(&self, PlaceOrder(number): PlaceOrder, cx: &Context<'_>) -> Result<u64> {
         if cx.trail_id() != 0 {
             for name in
                 ["account", "instrument", "side", "price_units", "quantity_units", "time_in_force"]
@@ -51,7 +51,7 @@ impl HandlerNow<Place> for Desk {
 bus! {
     struct RecordedBus {
         requests through [Option<RecordRequests>] {
-            desk: Desk => now Place;
+            desk: Desk => now PlaceOrder;
         }
     }
 }
@@ -65,7 +65,7 @@ fn send(bus: &RecordedBus, recorder: Option<&Recorder>, calls: u64) -> Sums {
     };
     let before = counted();
     let answers =
-        (0..calls).filter_map(|call| bus.send_now(black_box(Place(call)), &cx).ok()).sum();
+        (0..calls).filter_map(|call| bus.send_now(black_box(PlaceOrder(call)), &cx).ok()).sum();
     Sums { answers, effects: counted() - before }
 }
 

@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const MEMORY_RATE: f64 = 2e6;
 const BUFFERED_RATE: f64 = 200e3;
 
-const STARTED: &str = "One thread starts flows and waits for the oldest when so many are under way; \
-    a flow has ended when its caller has its output. Start, three steps and end are each recorded, \
-    and a step begins when the one before it is confirmed.";
+const STARTED: &str = "One thread starts flows and waits for the oldest when the stated number \
+    is under way; a flow has ended when its caller has its output. Start, three steps and end are \
+    each recorded, and a step begins when the one before it is confirmed.";
 const IN_MEMORY: &str = "The same record, kept in memory: another worker could resume the flow, \
     another process could not. The store keeps the last 10,000 ended flows.";
 const ALLOCATED: &str = "Counted in a run of its own in which the calling thread does all of the \

@@ -94,8 +94,8 @@ impl Tasks {
     }
 }
 
-/// Reads the newest messages of a topic, so many: each is there, and those of each producer are in
-/// order and through its last.
+/// Reads the newest `kept` messages of a topic: each is there, and the messages of each producer
+/// are in order and end with its last.
 pub(super) fn read_newest(stage: &Stage, messages: &Messages, kept: u64) -> Result<(), BenchError> {
     let case = &stage.case;
     let last = FIRST_SEQ + messages.count - 1;
