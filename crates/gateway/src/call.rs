@@ -31,6 +31,9 @@ use std::task::Poll;
 static HEADER_TRACE: HeaderName = HeaderName::from_static("traceparent");
 static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
 
+/// A connection keeps no larger map of headers for its next request.
+const ANSWER_HEADERS_MAX: usize = 32;
+
 /// Origin and ids of a request, added by the server.
 #[derive(Clone)]
 pub(crate) struct Arrival {
@@ -91,7 +94,7 @@ impl Visit {
         let caller = gate.gatekeeper.check_public(&head, arrival.peer)?;
         if let Some(caller) = &caller {
             arrival.connection.signed_by(caller.id())?;
-            arrival.connection.note_requests_left(gate.gatekeeper.requests_left(caller));
+            arrival.connection.note_requests_left(caller.requests_left());
         }
         Ok(Visit { head, caller })
     }
@@ -139,7 +142,7 @@ impl Call {
         Notes::step(&head.extensions, "authenticate");
         let standing = gate.gatekeeper.check_head(&head, !body.is_end_stream(), peer)?;
         if let Standing::Proved(caller, _) = &standing {
-            proved(gate, &head, caller)?;
+            proved(&head, caller)?;
             may(caller, &head)?;
         }
         Notes::step(&head.extensions, "read");
@@ -160,7 +163,7 @@ impl Call {
             return Err(ApiError::key_not_valid());
         }
         if !was_proved {
-            proved(gate, &head, &caller)?;
+            proved(&head, &caller)?;
             may(&caller, &head)?;
             if let (Some(held), Owner::Key(share)) = (&mut held, gate.gatekeeper.owner_of(&caller))
             {
@@ -212,6 +215,17 @@ impl Call {
         let named = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
         let named = named.split(|byte| *byte == b';').next().unwrap_or_default();
         named.trim_ascii().eq_ignore_ascii_case(kind)
+    }
+
+    /// The emptied map of the request's headers, to be used for the answer: the connection then has
+    /// it for its next request, and allocates none.
+    pub(crate) fn into_empty_headers(self) -> HeaderMap {
+        let mut headers = self.head.headers;
+        if headers.capacity() > ANSWER_HEADERS_MAX {
+            return HeaderMap::new();
+        }
+        headers.clear();
+        headers
     }
 
     /// The body.
@@ -289,10 +303,10 @@ impl Call {
 
 /// After authentication: counts the connection for the key, and notes the key's remaining allowance
 /// for the answer.
-fn proved(gate: &Gate, head: &Parts, caller: &Caller) -> Result<(), ApiError> {
+fn proved(head: &Parts, caller: &Caller) -> Result<(), ApiError> {
     let connection = &Arrival::of(&head.extensions).connection;
     connection.signed_by(caller.id())?;
-    connection.note_requests_left(gate.gatekeeper.requests_left(caller));
+    connection.note_requests_left(caller.requests_left());
     Ok(())
 }
 

@@ -139,14 +139,30 @@ impl Decimal {
             }
         }
         let mut rest = rest as u64;
-        while rest > 0 || written <= places {
+        // Two digits at a time, because each division waits for the one before.
+        if written < places {
+            while written + 2 <= places {
+                put(b'0' + (rest % 10) as u8);
+                put(b'0' + (rest / 10 % 10) as u8);
+                rest /= 100;
+                written += 2;
+            }
+            if written < places {
+                put(b'0' + (rest % 10) as u8);
+                rest /= 10;
+            }
+            put(b'.');
+        }
+        while rest >= 100 {
+            put(b'0' + (rest % 10) as u8);
+            put(b'0' + (rest / 10 % 10) as u8);
+            rest /= 100;
+        }
+        if rest >= 10 {
             put(b'0' + (rest % 10) as u8);
             rest /= 10;
-            written += 1;
-            if written == places {
-                put(b'.');
-            }
         }
+        put(b'0' + rest as u8);
         if self.value < 0 {
             put(b'-');
         }

@@ -4,7 +4,7 @@ use super::KeyStore;
 use super::claim::Claim;
 use super::key::{Allowance, LiveKey};
 use super::replay::{NotFresh, SeenSignatures};
-use crate::limits::{Addresses, Owner, Rate};
+use crate::limits::{Addresses, Bucket, Owner, Rate};
 use crate::{ApiError, GatewayConfig};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -25,7 +25,11 @@ const EXPIRY_LOOK: Duration = Duration::from_millis(250);
 
 /// An authenticated caller.
 #[derive(Clone)]
-pub struct Caller(Identity);
+pub struct Caller {
+    identity: Identity,
+    /// The remaining requests of its allowance after this one.
+    requests_left: u64,
+}
 
 #[derive(Clone)]
 enum Identity {
@@ -70,7 +74,7 @@ impl Caller {
     /// The member that owns the key; `None` for the admin key.
     #[must_use]
     pub fn member(&self) -> Option<MemberId> {
-        match &self.0 {
+        match &self.identity {
             Identity::Operator => None,
             Identity::Key(key, _) => Some(key.info.member),
         }
@@ -81,7 +85,7 @@ impl Caller {
     pub fn grant(&self) -> &Grant {
         static OPERATOR: LazyLock<Grant> =
             LazyLock::new(|| Grant::new([Scope::Admin, Scope::Read].into_iter().collect(), []));
-        match &self.0 {
+        match &self.identity {
             Identity::Operator => &OPERATOR,
             Identity::Key(key, _) => &key.grant,
         }
@@ -97,15 +101,20 @@ impl Caller {
     #[must_use]
     pub fn queue_principal(&self) -> &Principal {
         static OPERATOR: LazyLock<Principal> = LazyLock::new(|| Principal::operator(""));
-        match &self.0 {
+        match &self.identity {
             Identity::Operator => &OPERATOR,
             Identity::Key(key, _) => &key.queue_principal,
         }
     }
 
+    /// The remaining requests of its allowance, when this one was authenticated.
+    pub(crate) fn requests_left(&self) -> u64 {
+        self.requests_left
+    }
+
     /// The key's id; empty for the admin key.
     pub(crate) fn id(&self) -> &str {
-        match &self.0 {
+        match &self.identity {
             Identity::Operator => "",
             Identity::Key(key, _) => &key.info.id,
         }
@@ -254,7 +263,7 @@ impl Gatekeeper {
     /// Whether an earlier authentication still holds: the key is valid, and the signing secret
     /// still works.
     pub(crate) fn is_still_valid(&self, caller: &Caller) -> bool {
-        let Identity::Key(key, made) = &caller.0 else { return true };
+        let Identity::Key(key, made) = &caller.identity else { return true };
         let (live, now_us) = (self.keys.live(), now_us());
         live.keys.get(&key.info.id).is_some_and(|key| {
             key.is_valid_at(now_us) && key.working(now_us).any(|secret| secret.made == *made)
@@ -287,7 +296,7 @@ impl Gatekeeper {
 
     /// The owner of the body of a caller's request.
     pub(crate) fn owner_of<'a>(&'a self, caller: &'a Caller) -> Owner<'a> {
-        match &caller.0 {
+        match &caller.identity {
             Identity::Operator => Owner::Key(&self.operator.bodies),
             Identity::Key(key, _) => Owner::Key(&key.allowance.bodies),
         }
@@ -369,9 +378,12 @@ impl Gatekeeper {
             );
             return Err(ApiError { retry: true, ..outside_window(message) });
         }
-        let allowed = || key.allowance.requests.take(self.key_rate, self.began.elapsed());
-        match self.seen.admit(&signature, now_us, allowed) {
-            Ok(()) => Ok(Caller(Identity::Key(Arc::clone(key), secret.made))),
+        let take = || self.take(&key.allowance.requests);
+        match self.seen.admit(&signature, now_us, take) {
+            Ok(requests_left) => {
+                let identity = Identity::Key(Arc::clone(key), secret.made);
+                Ok(Caller { identity, requests_left })
+            }
             Err(NotFresh::Full) => Err(ApiError::busy()),
             Err(NotFresh::RateLimited) => Err(self.refuse_for_number()),
             Err(NotFresh::Replayed) => {
@@ -382,13 +394,9 @@ impl Gatekeeper {
         }
     }
 
-    /// The remaining requests of a caller's allowance.
-    pub(crate) fn requests_left(&self, caller: &Caller) -> u64 {
-        let requests = match &caller.0 {
-            Identity::Key(key, _) => &key.allowance.requests,
-            Identity::Operator => &self.operator.requests,
-        };
-        requests.left(self.key_rate, self.began.elapsed())
+    /// Takes a request from an allowance; returns the number left.
+    fn take(&self, requests: &Bucket) -> Option<u64> {
+        requests.take_many(self.key_rate, 1, self.began.elapsed())
     }
 
     fn check_admin_key(&self, value: &[u8]) -> Result<Caller, ApiError> {
@@ -398,9 +406,9 @@ impl Gatekeeper {
             let message = "Only the admin key is sent in this header, as Bearer.";
             return Err(unauthorized("credentials_invalid", message).of("authorization"));
         }
-        match self.operator.requests.take(self.key_rate, self.began.elapsed()) {
-            true => Ok(Caller(Identity::Operator)),
-            false => Err(self.refuse_for_number()),
+        match self.take(&self.operator.requests) {
+            Some(requests_left) => Ok(Caller { identity: Identity::Operator, requests_left }),
+            None => Err(self.refuse_for_number()),
         }
     }
 

@@ -13,11 +13,6 @@ const NONCE_BYTES_MAX: usize = 64;
 
 // A static name avoids parsing it for each request.
 static KEY: HeaderName = HeaderName::from_static(HEADER_KEY);
-static TIMESTAMP: HeaderName = HeaderName::from_static(HEADER_TIMESTAMP);
-static NONCE: HeaderName = HeaderName::from_static(HEADER_NONCE);
-static BODY_SHA256: HeaderName = HeaderName::from_static(HEADER_BODY_SHA256);
-static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
-static SIGNATURE: HeaderName = HeaderName::from_static(HEADER_SIGNATURE);
 
 /// The authentication headers of a request, as text. None contains a line feed, because line feeds
 /// separate the signed parts.
@@ -37,11 +32,35 @@ impl<'a> Claim<'a> {
         headers.contains_key(&KEY) || headers.contains_key(header::AUTHORIZATION)
     }
 
-    /// Reads the headers of a request.
+    /// Reads the headers of a request. Of a repeated header the first counts.
     pub(super) fn of(head: &'a Parts) -> Result<Claim<'a>, ApiError> {
-        let text = |name| header_text(&head.headers, name);
-        let claim = Claim::new(text(&KEY)?, text(&TIMESTAMP)?, text(&NONCE)?, text(&SIGNATURE)?)?;
-        let (durability, body_sha256) = (text(&DURABILITY)?, text(&BODY_SHA256)?);
+        const NAMES: [&str; 6] = [
+            HEADER_KEY,
+            HEADER_TIMESTAMP,
+            HEADER_NONCE,
+            HEADER_SIGNATURE,
+            HEADER_DURABILITY,
+            HEADER_BODY_SHA256,
+        ];
+        // One pass: to look a name up, the map hashes it byte by byte.
+        let mut found = [None; NAMES.len()];
+        for (name, value) in &head.headers {
+            let at = NAMES.iter().position(|known| *known == name.as_str());
+            if let Some(at) = at {
+                found[at].get_or_insert(value);
+            }
+        }
+        let mut texts = [""; NAMES.len()];
+        for ((text, value), name) in texts.iter_mut().zip(found).zip(NAMES) {
+            if let Some(value) = value {
+                *text = value.to_str().map_err(|_| {
+                    let message = "The header is not plain text.";
+                    unauthorized("credentials_invalid", message).of(name)
+                })?;
+            }
+        }
+        let [key, timestamp, nonce, signature, durability, body_sha256] = texts;
+        let claim = Claim::new(key, timestamp, nonce, signature)?;
         Ok(Claim { durability, body_sha256, ..claim })
     }
 
@@ -118,11 +137,4 @@ impl<'a> Claim<'a> {
     pub(super) fn body_hash(&self) -> Option<[u8; 32]> {
         from_hex(self.body_sha256)
     }
-}
-
-fn header_text<'a>(headers: &'a HeaderMap, name: &'static HeaderName) -> Result<&'a str, ApiError> {
-    let Some(value) = headers.get(name) else { return Ok("") };
-    value.to_str().map_err(|_| {
-        unauthorized("credentials_invalid", "The header is not plain text.").of(name.as_str())
-    })
 }

@@ -63,15 +63,15 @@ impl SeenSignatures {
         SeenSignatures { shards, generation_us, shard_max: (max / SHARDS).max(1) }
     }
 
-    /// Adds a verified signature at time `now_us`, if `take` takes an allowance for it. One lock
-    /// covers both: a repeated signature takes no allowance, and one without an allowance is not
-    /// added.
-    pub(super) fn admit(
+    /// Adds a verified signature at time `now_us`, if `take` takes an allowance for it; returns
+    /// what `take` did. One lock covers both: a repeated signature takes no allowance, and one
+    /// without an allowance is not added.
+    pub(super) fn admit<T>(
         &self,
         signature: &[u8; 32],
         now_us: u64,
-        take: impl FnOnce() -> bool,
-    ) -> Result<(), NotFresh> {
+        take: impl FnOnce() -> Option<T>,
+    ) -> Result<T, NotFresh> {
         let (low, high) = signature.split_at(16);
         let number = u128::from_le_bytes(low.try_into().expect("half of 32 bytes are 16"));
         let shard = usize::from(high[0]) % SHARDS;
@@ -92,11 +92,9 @@ impl SeenSignatures {
         if shard.newer.len() + shard.older.len() >= self.shard_max {
             return Err(NotFresh::Full);
         }
-        if !take() {
-            return Err(NotFresh::RateLimited);
-        }
+        let taken = take().ok_or(NotFresh::RateLimited)?;
         shard.newer.insert(number);
-        Ok(())
+        Ok(taken)
     }
 }
 
@@ -111,7 +109,7 @@ mod tests {
     }
 
     fn admit(seen: &SeenSignatures, number: u8, now_us: u64) -> Result<(), NotFresh> {
-        seen.admit(&signature(number), now_us, || true)
+        seen.admit(&signature(number), now_us, || Some(()))
     }
 
     #[test]
@@ -140,10 +138,11 @@ mod tests {
     #[test]
     fn a_signature_without_an_allowance_is_not_remembered_and_a_repeated_one_takes_none() {
         let seen = SeenSignatures::new(10, 1_000);
-        let refused = seen.admit(&signature(1), 100, || false);
+        let refused = seen.admit(&signature(1), 100, || None::<()>);
         assert_eq!(refused, Err(NotFresh::RateLimited));
         assert_eq!(admit(&seen, 1, 101), Ok(()));
-        let repeated = seen.admit(&signature(1), 102, || unreachable!("it has been seen"));
+        let repeated =
+            seen.admit(&signature(1), 102, || -> Option<()> { unreachable!("it has been seen") });
         assert_eq!(repeated, Err(NotFresh::Replayed));
     }
 }

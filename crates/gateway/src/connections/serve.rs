@@ -164,13 +164,24 @@ impl Connection<'_> {
             response.headers_mut().insert(HEADER_REQUEST_ID, id);
         }
         if let Some(left) = self.open.take_requests_left() {
-            let left = HeaderValue::from_str(&format!("\"key\";r={left}"));
             let headers = response.headers_mut();
-            headers.insert(HEADER_RATE_LIMIT, left.expect("digits may stand in a header"));
+            headers.insert(HEADER_RATE_LIMIT, rate_limit(left));
             headers.insert(HEADER_RATE_POLICY, self.gate.rate_policy.clone());
         }
         Ok(response)
     }
+}
+
+/// The header with the remaining requests: `"key";r=` and the number.
+fn rate_limit(left: u64) -> HeaderValue {
+    const BEGIN: &[u8] = b"\"key\";r=";
+    let (mut text, mut digits) = ([0; BEGIN.len() + 20], itoa::Buffer::new());
+    let digits = digits.format(left).as_bytes();
+    let (begin, rest) = text.split_at_mut(BEGIN.len());
+    begin.copy_from_slice(BEGIN);
+    rest[..digits.len()].copy_from_slice(digits);
+    let text = &text[..BEGIN.len() + digits.len()];
+    HeaderValue::from_bytes(text).expect("digits may stand in a header")
 }
 
 /// The address that limits count. A proxy's own address is kept whole, to be compared.

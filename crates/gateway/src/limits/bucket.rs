@@ -40,24 +40,20 @@ pub(crate) struct Bucket {
 impl Bucket {
     /// Takes a token, if there is one. `now` is the time since a fixed moment.
     pub(crate) fn take(&self, rate: Rate, now: Duration) -> bool {
-        self.take_many(rate, 1, now)
+        self.take_many(rate, 1, now).is_some()
     }
 
-    /// Takes this many tokens, if all are available.
-    pub(crate) fn take_many(&self, rate: Rate, tokens: u64, now: Duration) -> bool {
+    /// Takes this many tokens, if all are available; returns the number of tokens left.
+    pub(crate) fn take_many(&self, rate: Rate, tokens: u64, now: Duration) -> Option<u64> {
         let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+        let next = |full_at: u64| {
+            full_at.max(now_ns).saturating_add(rate.interval_ns.saturating_mul(tokens))
+        };
         let taken = self.full_at_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            let next = full_at.max(now_ns).saturating_add(rate.interval_ns.saturating_mul(tokens));
-            (next <= now_ns.saturating_add(rate.burst_ns)).then_some(next)
+            Some(next(full_at)).filter(|next| *next <= now_ns.saturating_add(rate.burst_ns))
         });
-        taken.is_ok()
-    }
-
-    /// The number of tokens.
-    pub(crate) fn left(&self, rate: Rate, now: Duration) -> u64 {
-        let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        let used_ns = self.full_at_ns.load(Ordering::Relaxed).saturating_sub(now_ns);
-        rate.burst_ns.saturating_sub(used_ns) / rate.interval_ns
+        let used_ns = next(taken.ok()?).saturating_sub(now_ns);
+        Some(rate.burst_ns.saturating_sub(used_ns) / rate.interval_ns)
     }
 
     /// Whether the bucket is full, so that it can be forgotten.
@@ -81,12 +77,12 @@ mod tests {
     fn a_burst_and_then_the_rate() {
         let (bucket, rate) = (Bucket::default(), Rate::new(10, 3));
         let at = |ms| Duration::from_millis(ms);
-        let taken = |ms| bucket.take(rate, at(ms));
-        assert_eq!([taken(0), taken(0), taken(0), taken(0)], [true, true, true, false]);
-        assert_eq!([0, 100, 250, 900].map(|ms| bucket.left(rate, at(ms))), [0, 1, 2, 3]);
-        assert_eq!([taken(99), taken(100), taken(100)], [false, true, false]);
+        let taken = |ms| bucket.take_many(rate, 1, at(ms));
+        assert_eq!([taken(0), taken(0), taken(0), taken(0)], [Some(2), Some(1), Some(0), None]);
+        assert_eq!([taken(99), taken(100), taken(100)], [None, Some(0), None]);
         assert!(!bucket.is_full(at(399)));
         assert!(bucket.is_full(at(400)));
-        assert_eq!([taken(900), taken(900), taken(900), taken(900)], [true, true, true, false]);
+        assert_eq!([taken(900), taken(900), taken(950)], [Some(2), Some(1), Some(0)]);
+        assert_eq!([taken(999), taken(1_000), taken(2_000)], [None, Some(0), Some(2)]);
     }
 }

@@ -44,7 +44,7 @@ impl JournalQuota {
         let key = self.key(key);
         let enters = matches!(command, Command::Place(_) | Command::Amend(_));
         if let (Some(rate), true) = (self.rate, enters)
-            && !key.allowance.take_many(rate, bytes, now)
+            && key.allowance.take_many(rate, bytes, now).is_none()
         {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return false;

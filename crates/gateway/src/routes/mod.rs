@@ -24,7 +24,7 @@ use crate::json;
 use crate::request_log::RequestLog;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use rialto_api::Route;
@@ -225,10 +225,20 @@ fn refuse_stray(gate: &Gate, request: &Request) -> Result<(), ApiError> {
 
 /// An answer with a value as JSON; `capacity` is its approximate length.
 fn respond(status: StatusCode, value: &impl Serialize, capacity: usize) -> Response {
+    respond_in(HeaderMap::new(), status, value, capacity)
+}
+
+/// The same with a given map for its headers.
+fn respond_in(
+    mut headers: HeaderMap,
+    status: StatusCode,
+    value: &impl Serialize,
+    capacity: usize,
+) -> Response {
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let mut response = Response::new(json::write(value, capacity).into());
     *response.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    *response.headers_mut() = headers;
     response
 }
 

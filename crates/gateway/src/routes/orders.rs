@@ -1,6 +1,6 @@
 //! Entering, amending and cancelling orders.
 
-use super::{Handled, respond};
+use super::{Handled, respond, respond_in};
 use crate::call::Call;
 use crate::convert::{
     Placed, entered_result, new_order, order_answer, order_info, order_ref, order_result,
@@ -46,7 +46,7 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     };
     let placed = Some(Placed { terms: order, listing, is_new: true });
     let response = about_order(gate, &cx, account, placed, &answer).await;
-    Ok(respond(placed_status(&answer), &response, ANSWER_BYTES))
+    Ok(respond_in(call.into_empty_headers(), placed_status(&answer), &response, ANSWER_BYTES))
 }
 
 /// The parts of an order that a reject may be about.
@@ -76,7 +76,7 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let answer = gate.send_order(&call, CancelOrder { account, order, level }).await?;
     let response = about_order(gate, &call.cx(), account, None, &answer).await;
-    Ok(respond(StatusCode::OK, &response, ANSWER_BYTES))
+    Ok(respond_in(call.into_empty_headers(), StatusCode::OK, &response, ANSWER_BYTES))
 }
 
 /// The answer about an order. The engine's answer is complete for a new order; earlier fills of an
@@ -174,7 +174,7 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
         }
     };
     let response = about_order(gate, &call.cx(), account, Some(placed), &answer).await;
-    Ok(respond(StatusCode::OK, &response, ANSWER_BYTES))
+    Ok(respond_in(call.into_empty_headers(), StatusCode::OK, &response, ANSWER_BYTES))
 }
 
 /// The amendment, at the scales of the order's instrument.
