@@ -43,9 +43,9 @@ fn rows(program: &str, suites: &[&str]) -> BTreeMap<Name, (f64, String)> {
     for suite in suites {
         match Command::new(program).args(["bench", suite, "--json"]).output() {
             Ok(output) => {
-                let told = String::from_utf8_lossy(&output.stderr);
-                if !output.status.success() && !told.contains("targets were missed") {
-                    let last = told.lines().last().unwrap_or_default();
+                let errors = String::from_utf8_lossy(&output.stderr);
+                if !output.status.success() && !errors.contains("targets were missed") {
+                    let last = errors.lines().last().unwrap_or_default();
                     eprintln!("{program} bench {suite}: {}: {last}", output.status);
                 }
                 let text = String::from_utf8_lossy(&output.stdout);

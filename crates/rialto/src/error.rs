@@ -24,15 +24,15 @@ pub enum Error {
     Assemble(String),
     /// The engine stopped while the venue ran.
     #[error(
-        "the engine stopped: {0}. What was acknowledged is on disk; mend the cause and start \
-         again. Callers who were told `outcome_unknown` can repeat their requests then"
+        "the engine stopped: {0}. What was acknowledged is on disk; remove the cause and start \
+         again. Requests answered with `outcome_unknown` can be repeated then"
     )]
     EngineFailed(String),
     /// A component failed that cannot be restarted within the process.
     #[error(
         "component {name} failed and was given up: {reason}. What was acknowledged is on disk; \
-         mend the cause and start again. Callers who were told `outcome_unknown` can repeat their \
-         requests then"
+         remove the cause and start again. Requests answered with `outcome_unknown` can be \
+         repeated then"
     )]
     GivenUp {
         /// The component.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The exit code after a second signal: 128 and the number of SIGINT.
-const TOLD_TWICE: i32 = 130;
+const SECOND_SIGNAL: i32 = 130;
 /// A supervisor may signal a process and its whole group at once: that is one request to stop.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
@@ -64,10 +64,10 @@ async fn listen(mut terminate: Signal, mut interrupt: Signal, stop: Stop) {
         }
         if first.get_or_insert_with(Instant::now).elapsed() > ONE_REQUEST {
             note(format_args!(
-                "told to stop twice: leaving at once. Nothing acknowledged is lost; the next \
+                "a second signal to stop: the process exits at once. Nothing acknowledged is lost; the next \
                  start replays the journal"
             ));
-            std::process::exit(TOLD_TWICE);
+            std::process::exit(SECOND_SIGNAL);
         }
         stop.tell();
     }

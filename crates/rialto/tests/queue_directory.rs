@@ -60,7 +60,7 @@ fn reserved_topic_names_cannot_be_created_in_a_venues_directory() {
         let mut create = command(&["queue", "create", name, "--dir"]);
         let told = create.arg(dir.path()).output().unwrap();
         assert_eq!(told.status.code(), Some(2), "{name}");
-        assert!(text(&told.stderr).contains("a venue's own"), "{}", text(&told.stderr));
+        assert!(text(&told.stderr).contains("is reserved for the venue"), "{}", text(&told.stderr));
     }
 }
 

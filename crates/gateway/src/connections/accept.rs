@@ -79,7 +79,7 @@ impl Door {
             // shows when the connection is served.
             let _ = stream.set_nodelay(true);
             if let Err((stream, too_many)) = door.take(stream, peer) {
-                tracing::info!(peer = %peer.ip(), ?too_many, "a connection is turned away");
+                tracing::info!(peer = %peer.ip(), ?too_many, "a connection is refused");
                 // Beyond the bound, the connection is closed without an answer.
                 if let Ok(place) = Arc::clone(&turning_away).try_acquire_owned() {
                     tokio::spawn(async move {

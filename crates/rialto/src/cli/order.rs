@@ -49,7 +49,8 @@ pub(super) struct Order {
     #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "reject",
         require_equals = true, value_parser = named::<PostOnly>())]
     post_only: Option<PostOnly>,
-    /// Self-trade prevention: the action when it would trade with an order of the same account.
+    /// Self-trade prevention: the action when it would trade with an order of the same
+    /// member.
     #[arg(long, value_name = "HOW",
         value_parser = named::<SelfTrade>())]
     self_trade: Option<SelfTrade>,

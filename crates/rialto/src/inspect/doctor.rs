@@ -143,12 +143,12 @@ impl Findings {
         let tail_us = usual.p99.as_secs_f64() * 1e6;
         let mut advice = vec![match level {
             Level::Synced => format!(
-                "At level synced an acknowledgement takes about one and a half syncs: some \
-                 {:.0} us here, and in one of a hundred cases {tail_us:.0} us or more. Throughput \
+                "At level synced an acknowledgement takes about two syncs: some {:.0} us \
+                 here, and in one of a hundred cases {tail_us:.0} us or more. Throughput \
                  suffers less, because everything that arrives during a write joins the next one: \
                  where the disk keeps up it is that of buffered, and in long runs of small orders \
                  it came to 0.7 of it. `rialto bench durability` measures both here.",
-                sync_us * 1.5
+                sync_us * 2.0
             ),
             Level::Buffered => "At level buffered an acknowledgement does not wait for the disk: \
                  the end of the process loses nothing, a power failure what was written since \

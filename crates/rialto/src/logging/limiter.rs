@@ -91,7 +91,7 @@ mod tests {
         assert!(!limiter.admits(metadata(), begin + WINDOW), "the 80 are not reported yet");
         let ended = limiter.ended(begin + WINDOW, false);
         assert_eq!(ended.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [81]);
-        assert!(limiter.ended(begin + WINDOW * 2, true).is_empty(), "they were told once");
+        assert!(limiter.ended(begin + WINDOW * 2, true).is_empty(), "they were reported once");
         assert!(limiter.admits(metadata(), begin + WINDOW * 2));
     }
 }

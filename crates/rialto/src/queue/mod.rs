@@ -116,7 +116,7 @@ pub fn run(args: &QueueArgs) -> Result<(), Error> {
     match &args.command {
         Command::Verify(verify) => return verify.run(&args.dir, &args.keys.ring()?),
         Command::Tail(tail) if tail.follows() => {
-            let reason = "nobody else publishes while this process has the directory open; follow \
+            let reason = "no other process can publish while this one has the directory open; follow \
                           a venue's topic, with --url";
             return Err(Error::Usage(reason.to_owned()));
         }

@@ -89,7 +89,7 @@ impl Create {
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         if is_of_venue(&self.topic) {
             let reason = format!(
-                "the name {} is reserved for the venue, as is each that begins with {VENUE_TOPICS}",
+                "the name {} is reserved for the venue, as all that begin with {VENUE_TOPICS}",
                 self.topic
             );
             return Err(Error::Usage(reason));

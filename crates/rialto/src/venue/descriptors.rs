@@ -53,7 +53,7 @@ impl Need {
             let max = gateway.operations_connections_max;
             let _ = write!(told, ", gateway.operations_connections_max = {max}");
         }
-        told.push_str(", the rest being turned away)");
+        told.push_str(", and the refused ones while they are closed)");
         for (what, count) in &self.others {
             let _ = write!(told, " + {count} ({what})");
         }
@@ -116,7 +116,7 @@ mod tests {
         config.gateway.connections_max = 500;
         (config.queue_enabled, config.queue_descriptors_max) = (true, 1_024);
         let need = Need::of(&config, 5);
-        // 500 and 64 being turned away; 5 open, the engine's, 4 replays, the queue's.
+        // 500 and 64 that are being refused; 5 open, the engine's, 4 replays, the queue's.
         assert_eq!((need.connections, need.reserved()), (564, 5 + 256 + 8 + 1_024));
         assert_eq!(fit(&config, &need, need.all()).ok(), Some(564));
         let refused = fit(&config, &need, need.all() - 1).expect_err("one is missing").to_string();
