@@ -110,9 +110,24 @@ impl Book {
     ///
     /// # Errors
     /// A [`BookRefusal`] that leaves everything as it was.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, orders: &mut Orders, order: LimitOrder) -> Result<Slot, BookRefusal> {
         let LimitOrder { id, side, price, quantity, owner } = order;
+        self.insert_fields(orders, side, price, id, quantity, owner)
+    }
+
+    /// [`Self::insert`] with fields in registers. An order of 40 bytes would go through memory: the
+    /// book alone was 8 % slower so in the mix of exchange-core.
+    #[inline]
+    fn insert_fields(
+        &mut self,
+        orders: &mut Orders,
+        side: Side,
+        price: Price,
+        id: OrderId,
+        quantity: Quantity,
+        owner: MemberId,
+    ) -> Result<Slot, BookRefusal> {
         let at = orders.admit(id, quantity, owner)?;
         let number = match self.hinted(side, price) {
             NO_LEVEL => self.find_or_open(side, price),
