@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 
+use compare::Comparison;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,12 +34,10 @@ fn main() -> ExitCode {
             Err(_) => usage(),
         },
         ["break-core"] => break_core::run(&root()),
-        ["compare", "--pairs", pairs, before, after, suites @ ..] if !suites.is_empty() => {
-            match pairs.parse() {
-                Ok(pairs @ 1..) => compare::run(pairs, before, after, suites),
-                _ => usage(),
-            }
-        }
+        ["compare", arguments @ ..] => match Comparison::parse(arguments) {
+            Some(comparison) => comparison.run(),
+            None => usage(),
+        },
         _ => usage(),
     }
 }
@@ -50,7 +49,7 @@ fn usage() -> ExitCode {
          cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
          cargo xtask siege --minutes N   attack the real binary for N minutes\n       \
          cargo xtask break-core        break the core on purpose; the model test must notice\n       \
-         cargo xtask compare --pairs N BEFORE AFTER SUITE ...\n                                       \
+         cargo xtask compare --pairs N [--renamed OLD=NEW] BEFORE AFTER SUITE ...\n                                       \
          run suites of two binaries in turns and compare their rows"
     );
     ExitCode::from(2)
