@@ -26,7 +26,7 @@ pub struct HealthAnswer {
     pub components: Vec<ComponentInfo>,
 }
 
-/// The disk space: free, total and used by each component.
+/// The disk space: free, total and used by each part.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StorageInfo {
     /// `enough`, `low` or `reserved`.
@@ -35,7 +35,7 @@ pub struct StorageInfo {
     pub free_bytes: U64Text,
     /// Bytes in all.
     pub total_bytes: Option<U64Text>,
-    /// Bytes used by each component and by other files; null where not known.
+    /// Bytes used by each part of the venue and by other files; null where not known.
     pub used_bytes: BTreeMap<Cow<'static, str>, Option<U64Text>>,
 }
 
@@ -57,7 +57,7 @@ pub struct ComponentInfo {
 /// Whether commands are accepted and queries are up to date.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReadyAnswer {
-    /// Whether it is ready.
+    /// Whether the venue is ready.
     pub ready: bool,
     /// As in `GET /v1/health`.
     pub engine: Cow<'static, str>,

@@ -56,7 +56,7 @@ pub struct InstrumentInfo {
     pub open_orders_max: u32,
     /// When the day ends, in seconds after midnight UTC.
     pub day_end_s: u32,
-    /// Whether balances are checked.
+    /// Whether orders of the instrument check, reserve and move balances.
     pub risk: bool,
 }
 

@@ -125,23 +125,23 @@ impl From<u64> for U64Text {
 
 /// A signed 64-bit number, encoded as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signed(pub i64);
+pub struct I64Text(pub i64);
 
-schema_inline!(Signed, "Signed", {
+schema_inline!(I64Text, "I64Text", {
     "type": "string", "pattern": "^-?[0-9]{1,19}$",
     "description": "A whole number of 64 bits with a sign, as decimal text."
 });
 
-impl Serialize for Signed {
+impl Serialize for I64Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Signed {
+impl<'de> Deserialize<'de> for I64Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Str::deserialize(deserializer)?;
-        text.parse().map(Signed).map_err(de::Error::custom)
+        text.parse().map(I64Text).map_err(de::Error::custom)
     }
 }
 

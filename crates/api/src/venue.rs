@@ -1,6 +1,6 @@
 //! Administration: members, accounts, currencies, instruments and transfers; and balances.
 
-use crate::text::{DecimalText, Signed, Str};
+use crate::text::{DecimalText, I64Text, Str};
 use rialto_model::{
     AccountId, CurrencyCode, Decimal, InstrumentKind, InstrumentState, MemberId, Reference, Scale,
     SelfTrade, Seq, Symbol, Timestamp,
@@ -94,7 +94,7 @@ pub struct RulesRequest<'a> {
     /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collar_ppm: Option<u32>,
-    /// The reference before the first trade; 0 is none.
+    /// The reference price before the first trade; 0 is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_price: Option<DecimalText<'a>>,
     /// How far a market order without a limit may trade from the best price, in millionths.
@@ -115,7 +115,7 @@ pub struct RulesRequest<'a> {
     /// When the day ends, in seconds after midnight UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day_end_s: Option<u32>,
-    /// Whether balances are checked.
+    /// Whether orders of the instrument check, reserve and move balances.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<bool>,
 }
@@ -151,7 +151,7 @@ pub struct InstrumentRequest<'a> {
     /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     #[serde(default)]
     pub collar_ppm: u32,
-    /// The reference before the first trade; 0 is none.
+    /// The reference price before the first trade; 0 is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_price: Option<DecimalText<'a>>,
     /// How far a market order without a limit may trade from the best price, in millionths.
@@ -172,7 +172,7 @@ pub struct InstrumentRequest<'a> {
     /// When the day ends, in seconds after midnight UTC.
     #[serde(default)]
     pub day_end_s: u32,
-    /// Whether balances are checked.
+    /// Whether orders of the instrument check, reserve and move balances.
     #[serde(default = "usual_risk")]
     pub risk: bool,
 }
@@ -305,7 +305,7 @@ pub struct SnapshotAnswer {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClockAnswer {
     /// How far the clock stepped, in nanoseconds; negative for back.
-    pub step_ns: Signed,
+    pub step_ns: I64Text,
     /// The time that the venue continues from.
     pub time: Timestamp,
 }

@@ -153,7 +153,7 @@ impl JournalWriter {
         if let Some(outbox) = &mut self.outbox {
             // The ring has room for all batches; it refuses only when its reader is gone.
             let _ = outbox.push(batch);
-            self.state.recorder.notify();
+            self.state.event_writer.notify();
         }
         // After the release, so that only the next group waits for it.
         if self.is_sync_asked() { self.flush() } else { Ok(()) }
@@ -240,7 +240,7 @@ impl JournalWriter {
     fn end(&mut self) {
         self.log = None;
         self.outbox = None;
-        self.state.recorder.notify();
+        self.state.event_writer.notify();
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct EngineState {
     /// Wake-up signals of the threads that drive the steps.
     pub(crate) sequencer: Signal,
     pub(crate) journal: Signal,
-    pub(crate) recorder: Signal,
+    pub(crate) event_writer: Signal,
     pub(crate) follower: Signal,
     pub(crate) preparer: Signal,
     pub(crate) watcher: Signal,
@@ -59,7 +59,7 @@ impl EngineState {
             wait,
             sequencer: Signal::default(),
             journal: Signal::default(),
-            recorder: Signal::default(),
+            event_writer: Signal::default(),
             follower: Signal::default(),
             preparer: Signal::default(),
             watcher: Signal::default(),
@@ -99,7 +99,7 @@ impl EngineState {
         for signal in [
             &self.sequencer,
             &self.journal,
-            &self.recorder,
+            &self.event_writer,
             &self.follower,
             &self.preparer,
             &self.watcher,

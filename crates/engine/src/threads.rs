@@ -41,7 +41,7 @@ impl Threads {
         } = parts;
         let others = vec![
             thread("journal", state, |state| &state.journal, move || journal.step())?,
-            thread("events", state, |state| &state.recorder, move || events.step())?,
+            thread("events", state, |state| &state.event_writer, move || events.step())?,
             thread("follower", state, |state| &state.follower, move || follower.step())?,
             thread("preparer", state, |state| &state.preparer, move || preparer.step())?,
             thread("watcher", state, |state| &state.watcher, move || watcher.step())?,

@@ -99,12 +99,13 @@ pub(crate) fn of_flows(error: FlowsError) -> Error {
     match error {
         FlowsError::Conflict { .. } => conflict(),
         FlowsError::EventsFull { .. } | FlowsError::Store(StoreError::Full { .. }) => {
-            let message = "As many withdrawals, or decisions about this one, are under way as may.";
+            let message =
+                "The limit of open withdrawals, or of decisions about this one, is reached.";
             Error::new(ErrorKind::Busy, "busy", message).with_source(error)
         }
         FlowsError::Store(_) => stopped().with_source(error),
         error => {
-            let message = format!("The withdrawal cannot be taken up: {error}.");
+            let message = format!("The withdrawal cannot be started: {error}.");
             Error::new(ErrorKind::Internal, "internal", message).with_source(error)
         }
     }

@@ -13,7 +13,7 @@ impl SideBySide {
     /// The values of an arm.
     ///
     /// # Panics
-    /// There was no such arm, or no round; so do the others.
+    /// There was no such arm, or no round. The other methods panic likewise.
     pub(crate) fn spread(&self, arm: usize) -> Spread {
         Spread::over(&self.values[arm], |value| *value)
     }

@@ -6,8 +6,8 @@ use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
-    BackupAnswer, BackupRequest, ClockAnswer, Nothing, RulesVersionAnswer, RulesVersionRequest,
-    Signed, SnapshotAnswer, TimeAnswer,
+    BackupAnswer, BackupRequest, ClockAnswer, I64Text, Nothing, RulesVersionAnswer,
+    RulesVersionRequest, SnapshotAnswer, TimeAnswer,
 };
 use rialto_desk::{AcceptClock, GetTime, SetRulesVersion, TakeBackup, TakeSnapshot};
 use rialto_model::Timestamp;
@@ -42,7 +42,7 @@ pub(super) async fn accept_clock(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     let Nothing {} = call.query()?;
     let accepted = gate.send(&call.cx(), AcceptClock).await?;
-    let response = ClockAnswer { step_ns: Signed(accepted.step_ns), time: accepted.time };
+    let response = ClockAnswer { step_ns: I64Text(accepted.step_ns), time: accepted.time };
     Ok(respond(StatusCode::OK, &response, 96))
 }
 

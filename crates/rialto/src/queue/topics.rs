@@ -123,7 +123,7 @@ pub(super) struct CreateGroup {
     /// The most deliveries of a message; 0 for no limit.
     #[arg(long, default_value_t = 5)]
     attempts_max: u16,
-    /// The delay before a message that was given back is delivered again.
+    /// The delay before a negatively acknowledged message is delivered again.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     retry_delay: Duration,
     /// Double the delay with every attempt, up to this.

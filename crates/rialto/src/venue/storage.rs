@@ -1,5 +1,5 @@
-//! The watch over the disk as a component: it looks how much is left, tells the engine's [`Storage`],
-//! which those ask who take requests, and has the queue refuse messages.
+//! The watch over the disk as a component: it measures the free space, updates [`Storage`], which
+//! request handlers read, and has the queue refuse messages.
 
 use super::made::Made;
 use super::{FLOWS_DIR, QUEUE_DIR};

@@ -3,7 +3,7 @@
 use super::{HEADER_BYTES, MAGIC, RECORD_BYTES, Record, Stream, VERSION};
 use std::io::{self, Write};
 
-/// Writes a stream; a buffered writer pays.
+/// Writes a stream in small pieces: pass a buffered writer.
 pub fn write(stream: &Stream, to: &mut impl Write) -> io::Result<()> {
     let header = &stream.header;
     let mut bytes = [0; HEADER_BYTES];
