@@ -58,3 +58,77 @@ impl Drop for WriteTurn<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    fn await_waiting(turns: &WriteTurns, count: usize) {
+        while turns.lock().waiting < count {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_confirmed_thread_does_not_wait_for_the_next_write() {
+        const SOON: Duration = Duration::from_secs(20);
+        let turns = &WriteTurns::default();
+        let is_confirmed = &AtomicBool::new(false);
+        let (started, has_started) = mpsc::channel();
+        let (release, released) = mpsc::channel();
+        let (returned, has_returned) = mpsc::channel();
+        thread::scope(|scope| {
+            let first = turns.take(|| false).unwrap();
+            scope.spawn(move || {
+                let _turn = turns.take(|| false).unwrap();
+                started.send(()).unwrap();
+                let _ = released.recv_timeout(2 * SOON);
+            });
+            scope.spawn(move || {
+                let turn = turns.take(|| is_confirmed.load(Ordering::Acquire));
+                returned.send(turn.is_none()).unwrap();
+            });
+            await_waiting(turns, 2);
+            is_confirmed.store(true, Ordering::Release);
+            drop(first);
+            has_started.recv_timeout(SOON).unwrap();
+            // The next write is still in progress.
+            assert_eq!(has_returned.recv_timeout(SOON), Ok(true));
+            release.send(()).unwrap();
+        });
+    }
+
+    #[test]
+    fn only_one_thread_has_the_turn() {
+        let turns = WriteTurns::default();
+        let is_writing = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let _turn = turns.take(|| false).unwrap();
+                        assert!(!is_writing.swap(true, Ordering::AcqRel));
+                        is_writing.store(false, Ordering::Release);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_gives_the_turn_back() {
+        let turns = WriteTurns::default();
+        thread::scope(|scope| {
+            let panicked = scope.spawn(|| {
+                let _turn = turns.take(|| false).unwrap();
+                panic!("a defect of the disk");
+            });
+            assert!(panicked.join().is_err());
+        });
+        assert!(turns.take(|| false).is_some());
+    }
+}

@@ -13,10 +13,6 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FencingToken(pub u64);
 
-/// The position of a write among all writes of a store. Writes are confirmed up to a ticket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub u64);
-
 /// A run to begin.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
