@@ -9,6 +9,7 @@ use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
 use super::runs::{Run, Runs, SLOTS_MAX};
 use super::types::{Appended, Begun, FencingToken, NewRun, StoreError, StoredRun, Ticket, Write};
 use crate::{FlowId, Timestamp};
+use rialto_statelog::InvalidRecord;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -130,10 +131,10 @@ impl State {
     }
 
     /// Ends the reading: every run must have had its beginning.
-    pub(super) fn finish_reading(&mut self) -> Result<(), StoreError> {
+    pub(super) fn finish_reading(&mut self) -> Result<(), InvalidRecord> {
         if let Some((run, ticket)) = self.orphans.first_key_value() {
             let reason = format!("run {} has no beginning", run.0);
-            return Err(StoreError::Corrupt { ticket: *ticket, reason });
+            return Err(InvalidRecord::new(ticket.0, reason));
         }
         self.runs.settle();
         Ok(())

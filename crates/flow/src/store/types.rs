@@ -4,6 +4,7 @@ use super::message::{InboxMark, OutboxMessage};
 use super::record::RunNumber;
 use crate::history::{self, Entry, HistoryError};
 use crate::{FlowId, Timestamp};
+pub use rialto_statelog::Ticket;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The outbox and the inbox of a store on a log.
 
-use super::{Inner, LogStore, lock};
+use super::LogStore;
 use crate::Timestamp;
 use crate::outbox::{InboxStore, OutboxStore};
 use crate::store::Store;
@@ -9,7 +9,7 @@ use crate::store::message::{
     OutboxMessage,
 };
 use crate::store::record::Settlement;
-use crate::store::types::{StoreError, Ticket};
+use crate::store::types::StoreError;
 use std::time::Duration;
 
 impl LogStore {
@@ -19,7 +19,7 @@ impl LogStore {
         settlement: Settlement,
     ) -> Result<bool, StoreError> {
         let found =
-            self.change(|Inner { state, groups }| state.settle_dead(groups, message, settlement))?;
+            self.log.change(|state, records| state.settle_dead(records, message, settlement))?;
         self.commit_messages()?;
         Ok(found)
     }
@@ -36,7 +36,7 @@ impl OutboxStore for LogStore {
         lease: Duration,
         max: usize,
     ) -> Result<Vec<ClaimedMessage>, StoreError> {
-        let claimed = self.change(|inner| Ok(inner.state.messages.claim(now, lease, max)))?;
+        let claimed = self.log.change_unlogged(|state| state.messages.claim(now, lease, max))?;
         // A message that is forwarded before its step is confirmed may turn out to have no cause.
         // Flows have mostly confirmed the step already.
         if !claimed.is_empty() {
@@ -46,12 +46,11 @@ impl OutboxStore for LogStore {
     }
 
     fn settle(&self, claim: &ClaimedMessage, delivery: DeliveryResult) -> Result<bool, StoreError> {
-        self.change(|Inner { state, groups }| state.settle(groups, claim, delivery))
+        self.log.change(|state, records| state.settle(records, claim, delivery))
     }
 
     fn commit_messages(&self) -> Result<(), StoreError> {
-        let last = lock(&self.inner).groups.next_seq() - 1;
-        self.commit(Ticket(last))
+        Ok(self.log.commit(self.log.taken()?)?)
     }
 
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
@@ -89,7 +88,7 @@ impl InboxStore for LogStore {
         marks: Vec<InboxMark>,
         then: Vec<OutboxMessage>,
     ) -> Result<Accepted, StoreError> {
-        let accepted = self.change(|Inner { state, groups }| state.accept(groups, marks, then))?;
+        let accepted = self.log.change(|state, records| state.accept(records, marks, then))?;
         // Duplicates wait too: their senders rely on the answer, and the mark may belong to a write
         // that is not confirmed yet.
         self.commit_messages()?;

@@ -1,17 +1,14 @@
 //! Opening a store on a log.
 
-use super::groups::Groups;
-use super::{Files, Inner, LogStore};
-use crate::Timestamp;
-use crate::store::record::{FORMAT_VERSION, Record};
+use super::LogStore;
+use crate::store::record::FORMAT_VERSION;
 use crate::store::state::{State, StoreLimits};
 use crate::store::types::{StoreError, Ticket};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::{GROUP_BYTES_MAX, KeyRing, Level, Options, Reader, Sealing, Segments, SpareFiles};
-use std::fmt::Display;
+use rialto_log::{KeyRing, Level, Sealing};
+use rialto_statelog::{StateLog, StateLogError, StateLogOptions};
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The options of a store on a log.
@@ -69,62 +66,38 @@ impl LogStore {
         dir: &Path,
         options: LogOptions,
     ) -> Result<Self, StoreError> {
-        let segment_bytes = options.segment_bytes.max(2 * GROUP_BYTES_MAX as u64);
-        let log_options = Options {
-            segment_bytes,
-            rules_version: FORMAT_VERSION,
+        let log_options = StateLogOptions {
+            segment_bytes: options.segment_bytes,
+            checkpoint_bytes: options.checkpoint_bytes,
+            reserve_segments: options.reserve_segments,
+            flush_every: options.flush_every,
+            salt: options.salt,
             sealing: options.sealing,
             keys: options.keys,
-            // The records after a checkpoint recycle the files that it drops.
-            spares: SpareFiles::up_to(2 * segment_bytes),
-            reserve_segments: options.reserve_segments,
-            ..Options::new(options.salt)
+            ..StateLogOptions::new(options.level, FORMAT_VERSION)
         };
-        let recovered = rialto_log::recover(disk, dir, log_options).map_err(failed_to_open)?;
-        let epoch = recovered.report().epoch;
-        // Every opening begins an epoch, so that the fencing tokens of earlier processes are
-        // smaller.
-        let mut state = State::new(options.limits, (epoch + 1) << 32);
-        read_all(&recovered.segments(), &mut state)?;
-        let (writer, _) = recovered.start().map_err(failed_to_open)?;
-        let next_seq = writer.next_seq();
-        Ok(Self {
-            level: options.level,
-            inner: Mutex::new(Inner { state, groups: Groups::new(next_seq) }),
-            files: Mutex::new(Files {
-                grown_bytes: segment_bytes * writer.segments().count() as u64,
-                writer,
-                checkpoint: None,
-                checkpoint_bytes: options.checkpoint_bytes,
-                flush_every: options.flush_every,
-                flushed: Timestamp(0),
-            }),
-            confirmed: AtomicU64::new(next_seq - 1),
-            failed: OnceLock::new(),
-        })
+        // The fencing tokens of earlier processes are smaller, because their epochs are.
+        let empty = |epoch| State::new(options.limits, epoch << 32);
+        let log = StateLog::open_with(disk, dir, log_options, empty).map_err(failed_to_open)?;
+        Ok(Self { log })
     }
 }
 
-fn failed_to_open(error: impl Display) -> StoreError {
-    StoreError::Open { reason: error.to_string() }
+fn failed_to_open(error: StateLogError) -> StoreError {
+    match error {
+        StateLogError::InvalidRecord { seq, reason, .. } => {
+            StoreError::Corrupt { ticket: Ticket(seq), reason }
+        }
+        StateLogError::Version { found, known, .. } => StoreError::Version { found, known },
+        other => StoreError::Open { reason: other.to_string() },
+    }
 }
 
-fn read_all(segments: &Segments, state: &mut State) -> Result<(), StoreError> {
-    if segments.count() == 0 {
-        return Ok(());
-    }
-    let mut reader = Reader::open(segments, segments.first_seq()).map_err(failed_to_open)?;
-    while let Some(group) = reader.next_group().map_err(failed_to_open)? {
-        let found = segments.rules_version_of(group.first_seq()).unwrap_or(0);
-        if found > FORMAT_VERSION {
-            return Err(StoreError::Version { found, known: FORMAT_VERSION });
-        }
-        for (seq, bytes) in group.records() {
-            let ticket = Ticket(seq);
-            let record = postcard::from_bytes::<Record<'_>>(bytes)
-                .map_err(|error| StoreError::Corrupt { ticket, reason: error.to_string() })?;
-            state.read(ticket, record);
+impl From<StateLogError> for StoreError {
+    fn from(error: StateLogError) -> Self {
+        match error {
+            StateLogError::Failed { reason, .. } => Self::Failed { reason },
+            other => Self::Failed { reason: other.to_string() },
         }
     }
-    state.finish_reading()
 }
