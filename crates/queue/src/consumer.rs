@@ -2,10 +2,13 @@
 
 use crate::dead_letters;
 use crate::error::QueueError;
-use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, GroupScan, Nack};
+use crate::fetch_options::{FetchOptions, check_lease};
+use crate::group::{
+    ConsumerId, Delivered, Delivery, Fetched, Group, GroupScan, Nack, Unacknowledged,
+};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
-use crate::shared::SharedQueue;
+use crate::shared::{SharedQueue, message_at};
 use crate::subscription::Subscription;
 use crate::waiting::Waiting;
 use rialto_log::Level;
@@ -52,9 +55,21 @@ impl Consumer {
         self
     }
 
+    /// Its number among the consumers of the group in this process
+    /// ([`LeasedMessage::consumer`](crate::LeasedMessage::consumer)).
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.id.0
+    }
+
     /// The messages available now, at most `messages_max`.
     pub fn try_fetch(&self, messages_max: usize) -> Result<Fetched, QueueError> {
-        let fetched = self.take(messages_max)?;
+        self.try_fetch_with(FetchOptions::new(messages_max))
+    }
+
+    /// As [`Consumer::try_fetch`], with a lease length of its own.
+    pub fn try_fetch_with(&self, options: FetchOptions) -> Result<Fetched, QueueError> {
+        let fetched = self.take(options)?;
         if !fetched.messages.is_empty() && self.is_at_most_once() {
             self.confirm()?;
         }
@@ -76,9 +91,12 @@ impl Consumer {
 
     /// The messages available now. With at-most-once delivery, their acknowledgement is not
     /// confirmed yet.
-    pub(crate) fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
+    pub(crate) fn take(&self, options: FetchOptions) -> Result<Fetched, QueueError> {
+        let FetchOptions { messages_max, bytes_max, ack_wait } = options;
+        check_lease(ack_wait)?;
         self.check_kept()?;
-        let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
+        let bytes_max = bytes_max.unwrap_or(self.bytes_max);
+        let fetched = self.group.take(self.id, messages_max, bytes_max, ack_wait)?;
         dead_letters::move_failed(&self.core, &self.group);
         if self.group.has_changes() {
             self.core.mark(&self.group);
@@ -98,10 +116,68 @@ impl Consumer {
         self.group.look(from)
     }
 
-    /// Leases this message, unless it is leased or acknowledged.
-    pub(crate) fn claim(&self, message: Message) -> Result<Option<Delivered>, QueueError> {
+    /// Every message of the topic that the group has not acknowledged, without leasing it: new ones,
+    /// leased ones, those that wait for another attempt or for their dead-letter topic, and delayed
+    /// ones. Expired messages that the group has not come to are among them. For an owner that
+    /// rebuilds an index when it opens a queue.
+    ///
+    /// - Delayed messages come first, under their ids in the lane 255. Then the lanes follow, the
+    ///   highest priority first, each in order.
+    /// - All messages are visited that were accepted before the call and not acknowledged meanwhile.
+    ///   A delayed message that is moved to its lane meanwhile may be visited twice.
+    /// - It holds a few megabytes at a time and waits for messages that are being written.
+    /// - It ends with the first error, such as damage.
+    pub fn unacknowledged(&self) -> Result<Unacknowledged<'_>, QueueError> {
+        self.group.unacknowledged(&self.core)
+    }
+
+    /// Leases one message out of turn, for the group's `ack_wait` or another length: a waiting one,
+    /// or one that rests before its next attempt. `None` if it cannot be leased:
+    ///
+    /// - It is leased or acknowledged, was dropped, has expired, or does not pass the group's filter.
+    /// - It is delayed; its id changes when it is due.
+    /// - It has no attempt left, and becomes a dead letter.
+    /// - Another message of its key is outstanding, in a group with order per key. Otherwise it is
+    ///   delivered before earlier new messages of its key.
+    /// - This consumer is not the active one, in a group with a single active consumer.
+    pub fn claim(
+        &self,
+        id: MessageId,
+        ack_wait: Option<Duration>,
+    ) -> Result<Option<Delivered>, QueueError> {
+        check_lease(ack_wait)?;
+        let topic = &self.group.topic;
+        topic.check_open()?;
+        if id.lane >= topic.options.priorities {
+            return Ok(None);
+        }
+        let Some(message) = message_at(topic, id)? else { return Ok(None) };
+        if self.group.options().filter.is_some_and(|filter| !filter.holds(&message)) {
+            return Ok(None);
+        }
+        if message.is_expired(topic.runtime.now()) {
+            self.check_kept()?;
+            self.group.expire(id);
+            self.core.mark(&self.group);
+            return Ok(None);
+        }
+        let claimed = self.claim_message(message, ack_wait)?;
+        if claimed.is_some() && self.is_at_most_once() {
+            self.confirm()?;
+        }
+        Ok(claimed)
+    }
+
+    /// As [`Consumer::claim`], whatever the filter and its expiry say. With at-most-once delivery,
+    /// the acknowledgement is not confirmed yet.
+    pub(crate) fn claim_message(
+        &self,
+        message: Message,
+        ack_wait: Option<Duration>,
+    ) -> Result<Option<Delivered>, QueueError> {
         self.check_kept()?;
-        let claimed = self.group.claim(self.id, message)?;
+        let claimed = self.group.claim(self.id, message, ack_wait)?;
+        dead_letters::move_failed(&self.core, &self.group);
         self.core.mark(&self.group);
         Ok(claimed)
     }
@@ -112,12 +188,17 @@ impl Consumer {
 
     /// At most `messages_max` messages. If there are none, waits for some until the time is over.
     pub fn fetch(&self, messages_max: usize, wait: Duration) -> Result<Fetched, QueueError> {
-        let fetched = self.try_fetch(messages_max)?;
+        self.fetch_with(FetchOptions::new(messages_max), wait)
+    }
+
+    /// As [`Consumer::fetch`], with a lease length of its own. Leases begin when messages arrive.
+    pub fn fetch_with(&self, options: FetchOptions, wait: Duration) -> Result<Fetched, QueueError> {
+        let fetched = self.try_fetch_with(options)?;
         if !fetched.messages.is_empty() || fetched.missed > 0 || wait.is_zero() {
             return Ok(fetched);
         }
         let deadline = Instant::now().checked_add(wait);
-        let arrived = self.arrived(messages_max, std::future::pending());
+        let arrived = self.arrived(options, std::future::pending());
         let Some(fetched) = self.core.runtime.block_on(arrived, deadline) else {
             return Ok(Fetched::default());
         };
@@ -141,7 +222,16 @@ impl Consumer {
         messages_max: usize,
         end: impl Future<Output = ()>,
     ) -> Result<Fetched, QueueError> {
-        let fetched = self.arrived(messages_max, end).await?;
+        self.fetch_until_with(FetchOptions::new(messages_max), end).await
+    }
+
+    /// As [`Consumer::fetch_until`], with a lease length of its own.
+    pub async fn fetch_until_with(
+        &self,
+        options: FetchOptions,
+        end: impl Future<Output = ()>,
+    ) -> Result<Fetched, QueueError> {
+        let fetched = self.arrived(options, end).await?;
         if !fetched.messages.is_empty() && self.is_at_most_once() {
             self.confirmed().await?;
         }
@@ -151,13 +241,13 @@ impl Consumer {
     /// The messages that [`Consumer::fetch_until`] delivers, not confirmed yet.
     async fn arrived(
         &self,
-        messages_max: usize,
+        options: FetchOptions,
         end: impl Future<Output = ()>,
     ) -> Result<Fetched, QueueError> {
         let mut end = pin!(end);
         let mut waiting = Waiting::new(self.group.topic.priorities());
         std::future::poll_fn(|context| {
-            let take = || match self.take(messages_max) {
+            let take = || match self.take(options) {
                 Ok(fetched) if fetched.messages.is_empty() && fetched.missed == 0 => Poll::Pending,
                 result => Poll::Ready(result),
             };
@@ -272,14 +362,31 @@ impl Consumer {
         result
     }
 
-    /// Extends the lease to the group's `ack_wait` from now.
+    /// Extends the lease to the group's `ack_wait` from now. A lease that ends later anyway stays as
+    /// it is.
     pub fn extend(&self, message: &Delivered) -> Result<(), QueueError> {
-        self.group.extend(message.id(), message.lease, self.id)
+        self.extend_lease(message.id(), message.lease)
     }
 
     /// As [`Consumer::extend`], by id and lease.
     pub fn extend_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
-        self.group.extend(id, lease, self.id)
+        self.group.extend(id, lease, self.id, None)
+    }
+
+    /// As [`Consumer::extend`], to this long from now.
+    pub fn extend_by(&self, message: &Delivered, length: Duration) -> Result<(), QueueError> {
+        self.extend_lease_by(message.id(), message.lease, length)
+    }
+
+    /// As [`Consumer::extend_by`], by id and lease.
+    pub fn extend_lease_by(
+        &self,
+        id: MessageId,
+        lease: u64,
+        length: Duration,
+    ) -> Result<(), QueueError> {
+        check_lease(Some(length))?;
+        self.group.extend(id, lease, self.id, Some(length))
     }
 
     /// Returns when all acknowledgements so far are as durable as the topic's level.

@@ -123,6 +123,16 @@ pub enum QueueError {
     /// The consumer no longer holds the message: its lease ended.
     #[error("the message {0} is no longer leased to this consumer")]
     LeaseLost(crate::MessageId),
+    /// A lease cannot have this length.
+    #[error(
+        "a lease cannot last {asked:?}; it lasts at least {:?} and at most {} days",
+        crate::LEASE_MIN,
+        crate::LEASE_MAX.as_secs() / 86_400
+    )]
+    LeaseLength {
+        /// The length asked for.
+        asked: std::time::Duration,
+    },
     /// The transaction is larger than one record.
     #[error(
         "the transaction has {parts} parts of {bytes} bytes in all; it may have {} of {} bytes",

@@ -9,6 +9,7 @@ mod control;
 mod dead_letters;
 mod descriptor_pool;
 mod error;
+mod fetch_options;
 mod format;
 mod group;
 mod message;
@@ -39,6 +40,7 @@ pub use control::TRANSACTION_BYTES_MAX;
 pub use dead_letters::{DEAD_SUFFIX, dead_header, dead_topic_of};
 pub use descriptor_pool::DESCRIPTORS_MIN;
 pub use error::QueueError;
+pub use fetch_options::{FetchOptions, LEASE_MAX, LEASE_MIN};
 pub use format::{
     CONTENT_TYPE_BYTES_MAX, HEADERS_BYTES_MAX, HEADERS_MAX, Headers, KEY_BYTES_MAX,
     MESSAGE_BYTES_MAX,
@@ -46,7 +48,7 @@ pub use format::{
 pub use group::{
     DeadLetter, DeadLetterReason, Delivered, Delivery, DeliveryOrder, FILTER_BYTES_MAX,
     FILTER_CONDITIONS_MAX, Fetched, Filter, GroupCounts, GroupOptions, GroupStats, InvalidFilter,
-    InvalidGroupOption, Sharing, Start,
+    InvalidGroupOption, LEASED_MAX, LeasedMessage, Sharing, Start, Unacknowledged,
 };
 pub use message::{InvalidMessageId, Message, MessageId};
 pub use mount::{Mount, MountedLog};

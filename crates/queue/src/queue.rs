@@ -3,7 +3,8 @@
 use crate::consumer::Consumer;
 use crate::control::Control;
 use crate::error::QueueError;
-use crate::group::{GroupOptions, GroupStats, Start};
+use crate::group::{GroupOptions, GroupStats, LeasedMessage, Start};
+use crate::message::{Message, MessageId};
 use crate::mount::{Mount, MountedLog};
 use crate::name::Name;
 use crate::producer::Producer;
@@ -11,8 +12,8 @@ use crate::rate::Rate;
 use crate::reader::Reader;
 use crate::recovery::{self, QueueOpenReport};
 use crate::runtime::Runtime;
-use crate::shared::SharedQueue;
-use crate::topic::{Topic, TopicOptions};
+use crate::shared::{SharedQueue, message_at};
+use crate::topic::{DELAYED_LANE, Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
@@ -248,6 +249,34 @@ impl Queue {
         let topic = core.topic(topic)?;
         let group = core.group(&topic, &Name::new(group)?, None)?;
         Consumer::new(group, core.clone())
+    }
+
+    /// The leased messages of a group after the message `after`, ordered by lane and number: at most
+    /// `max`, and at most [`LEASED_MAX`](crate::LEASED_MAX). The next page begins after the last one
+    /// returned; the listing ends with an empty page. It is not an instant: what is leased or settled
+    /// between two pages may be in none of them.
+    pub fn leased(
+        &self,
+        topic: &str,
+        group: &str,
+        after: Option<MessageId>,
+        max: usize,
+    ) -> Result<Vec<LeasedMessage>, QueueError> {
+        let topic = self.inner.core.topic(topic)?;
+        self.inner.core.group(&topic, &Name::new(group)?, None)?.leased(after, max)
+    }
+
+    /// The message with this id, in memory or on disk, whether groups have acknowledged it or not.
+    /// `None` if there is none: it was dropped, is not visible yet, or was delayed and has been moved
+    /// to the lane of its priority, where it has another id.
+    pub fn message(&self, topic: &str, id: MessageId) -> Result<Option<Message>, QueueError> {
+        let topic = self.inner.core.topic(topic)?;
+        topic.check_open()?;
+        let is_there = match id.lane {
+            DELAYED_LANE => !topic.delayed().is_moved(id.seq),
+            lane => lane < topic.options.priorities,
+        };
+        if is_there { message_at(&topic, id) } else { Ok(None) }
     }
 
     /// A reader of a topic, which is not a member of a group.

@@ -185,7 +185,9 @@ impl Queue {
             ControlFlow::Continue(false) => return Ok(Outcome::Kept),
             ControlFlow::Break(()) => return Ok(Outcome::Stopped),
         }
-        let Some(taken) = redriver.claim(letter.clone())? else { return Ok(Outcome::Taken) };
+        let Some(taken) = redriver.claim_message(letter.clone(), None)? else {
+            return Ok(Outcome::Taken);
+        };
         transaction.ack(redriver, &taken)?;
         transaction.commit()?;
         Ok(Outcome::Sent)

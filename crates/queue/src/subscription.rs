@@ -2,6 +2,7 @@
 
 use crate::consumer::Consumer;
 use crate::error::QueueError;
+use crate::fetch_options::FetchOptions;
 use crate::group::{Delivered, Fetched};
 use crate::message::MessageId;
 use crate::waiting::Waiting;
@@ -158,7 +159,7 @@ impl Subscription {
             return Ok(None);
         }
         // No other task leases messages, so that there is at least as much room afterwards.
-        let fetched = consumer.take(room)?;
+        let fetched = consumer.take(FetchOptions::new(room))?;
         if !consumer.is_at_most_once() {
             let mut hand = self.settler.hand();
             hand.held.extend(fetched.messages.iter().map(|one| (one.lease, one.id())));
@@ -264,6 +265,16 @@ impl Settler {
     /// As [`Consumer::extend_lease`].
     pub fn extend_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
         self.consumer.extend_lease(id, lease)
+    }
+
+    /// As [`Consumer::extend_lease_by`].
+    pub fn extend_lease_by(
+        &self,
+        id: MessageId,
+        lease: u64,
+        length: Duration,
+    ) -> Result<(), QueueError> {
+        self.consumer.extend_lease_by(id, lease, length)
     }
 
     /// As [`Consumer::confirm`].

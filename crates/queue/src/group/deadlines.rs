@@ -12,12 +12,27 @@ struct End {
     lease: u64,
 }
 
+/// When a new lease ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deadline {
+    /// It has the group's length, so that it ends after all others of that length.
+    Group(Timestamp),
+    /// It has a length of its own.
+    Own(Timestamp),
+}
+
 /// The deadlines of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    /// Ordered by deadline: all leases have the same length, so that a new one ends last.
+    /// The leases of the group's length, ordered by lease, and so by deadline.
     ends: VecDeque<End>,
-    extended: HashMap<u64, Timestamp>,
+    /// Other leases: of a length of their own, or extended. An entry never follows the deadline of
+    /// its lease; [`Deadlines::later`] has the deadline.
+    others: BinaryHeap<Reverse<(Timestamp, u64, MessageId)>>,
+    /// The deadlines of leases that were extended or have a length of their own.
+    later: HashMap<u64, Timestamp>,
+    /// The number of entries in `others` above which outdated ones are removed; 0 before the first.
+    others_max: usize,
     resting: BinaryHeap<Reverse<(Timestamp, MessageId)>>,
     /// The redelivery time of each delayed message. Other entries of the heap for it are outdated.
     rests: HashMap<MessageId, Timestamp>,
@@ -30,18 +45,21 @@ const SWEEP: usize = 2;
 const SWEEP_FROM: usize = 1024;
 
 impl Deadlines {
-    /// Adds a lease. `is_current` tells whether a lease has not ended; `current` is an upper bound
-    /// of their number.
+    /// Adds a lease; numbers of leases increase. `is_current` tells whether a lease has not ended;
+    /// `current` is an upper bound of their number.
     #[inline]
     pub(crate) fn lease(
         &mut self,
-        at: Timestamp,
+        deadline: Deadline,
         id: MessageId,
         lease: u64,
         current: usize,
         is_current: impl Fn(MessageId, u64) -> bool,
     ) {
-        self.ends.push_back(End { at, id, lease });
+        match deadline {
+            Deadline::Group(at) => self.ends.push_back(End { at, id, lease }),
+            Deadline::Own(at) => return self.lease_other(at, id, lease, is_current),
+        }
         for _ in 0..SWEEP {
             match self.ends.front() {
                 Some(front) if !is_current(front.id, front.lease) => {
@@ -54,25 +72,63 @@ impl Deadlines {
         }
         // An entry that is current may precede many that have ended.
         if self.ends.len() > SWEEP_FROM.max(4 * current) {
-            let extended = &mut self.extended;
+            let later = &mut self.later;
             self.ends.retain(|end| {
                 let is_kept = is_current(end.id, end.lease);
-                if !is_kept && !extended.is_empty() {
-                    extended.remove(&end.lease);
+                if !is_kept && !later.is_empty() {
+                    later.remove(&end.lease);
                 }
                 is_kept
             });
         }
     }
 
-    /// Extends a lease.
+    #[cold]
+    fn lease_other(
+        &mut self,
+        at: Timestamp,
+        id: MessageId,
+        lease: u64,
+        is_current: impl Fn(MessageId, u64) -> bool,
+    ) {
+        self.later.insert(lease, at);
+        self.others.push(Reverse((at, lease, id)));
+        self.sweep_others(is_current);
+    }
+
+    /// Removes outdated entries when the number of entries has doubled, so that an entry costs a
+    /// constant on average.
+    fn sweep_others(&mut self, is_current: impl Fn(MessageId, u64) -> bool) {
+        if self.others.len() <= self.others_max.max(SWEEP_FROM) {
+            return;
+        }
+        let later = &mut self.later;
+        self.others.retain(|Reverse((_, lease, id))| {
+            let is_kept = is_current(*id, *lease);
+            if !is_kept {
+                later.remove(lease);
+            }
+            is_kept
+        });
+        self.others_max = 2 * self.others.len();
+    }
+
+    /// Extends a lease, unless it ends later anyway.
     pub(crate) fn extend(&mut self, lease: u64, at: Timestamp) {
-        self.extended.insert(lease, at);
+        let later = self.later.entry(lease).or_default();
+        *later = at.max(*later);
+    }
+
+    /// The deadline of a current lease.
+    pub(crate) fn of(&self, lease: u64) -> Option<Timestamp> {
+        let place = self.ends.binary_search_by_key(&lease, |end| end.lease);
+        let first = place.ok().map(|nth| self.ends[nth].at);
+        first.max(self.later.get(&lease).copied())
     }
 
     pub(crate) fn forget(&mut self, lease: u64) {
-        if !self.extended.is_empty() {
-            self.extended.remove(&lease);
+        if !self.later.is_empty() {
+            self.later.remove(&lease);
         }
     }
 
@@ -112,22 +168,40 @@ impl Deadlines {
             && at <= now
         {
             self.ends.pop_front();
-            let later = self.extended.remove(&lease);
-            if !is_current(id, lease) {
-                continue;
+            if self.has_ended(now, id, lease, &is_current) {
+                return Some((id, lease));
             }
-            match later {
-                Some(later) if later > now => self.reschedule(later, id, lease),
-                _ => return Some((id, lease)),
+        }
+        while let Some(&Reverse((at, lease, id))) = self.others.peek()
+            && at <= now
+        {
+            self.others.pop();
+            if self.has_ended(now, id, lease, &is_current) {
+                return Some((id, lease));
             }
         }
         None
     }
 
-    /// An extended lease is ordered as if it had begun at its extension.
-    fn reschedule(&mut self, at: Timestamp, id: MessageId, lease: u64) {
-        let after = self.ends.partition_point(|other| other.at <= at);
-        self.ends.insert(after, End { at, id, lease });
+    /// Whether a lease whose entry is due has ended. If it was extended, it gets another entry.
+    fn has_ended(
+        &mut self,
+        now: Timestamp,
+        id: MessageId,
+        lease: u64,
+        is_current: impl Fn(MessageId, u64) -> bool,
+    ) -> bool {
+        let later = self.later.get(&lease).copied();
+        if is_current(id, lease)
+            && let Some(later) = later
+            && later > now
+        {
+            self.others.push(Reverse((later, lease, id)));
+            self.sweep_others(is_current);
+            return false;
+        }
+        self.forget(lease);
+        is_current(id, lease)
     }
 
     pub(crate) fn next_rested(&mut self, now: Timestamp) -> Option<MessageId> {
@@ -146,17 +220,15 @@ impl Deadlines {
     /// The next deadline.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         let end = self.ends.front().map(|end| end.at);
+        let other = self.others.peek().map(|Reverse((at, ..))| *at);
         let rest = self.resting.peek().map(|Reverse((due, _))| *due);
-        match (end, rest) {
-            (Some(end), Some(rest)) => Some(end.min(rest)),
-            (end, rest) => end.or(rest),
-        }
+        end.into_iter().chain(other).chain(rest).min()
     }
 
     /// The number of entries for leases.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.ends.len() + self.others.len()
     }
 }
 
@@ -173,7 +245,7 @@ mod tests {
         let last = Cell::new(0);
         for lease in 1..=100_000 {
             last.set(lease);
-            let at = Timestamp(lease);
+            let at = Deadline::Group(Timestamp(lease));
             deadlines.lease(at, ID, lease, 2, |_, it| it == 1 || it == last.get());
         }
         assert!(deadlines.len() <= SWEEP_FROM + 1, "{}", deadlines.len());
@@ -200,10 +272,62 @@ mod tests {
     #[test]
     fn an_extension_counts_once() {
         let mut deadlines = Deadlines::default();
-        deadlines.lease(Timestamp(10), ID, 1, 1, |_, _| true);
+        deadlines.lease(Deadline::Group(Timestamp(10)), ID, 1, 1, |_, _| true);
         deadlines.extend(1, Timestamp(20));
         assert_eq!(deadlines.next_ended(Timestamp(15), |_, _| true), None);
         assert_eq!(deadlines.next_due(), Some(Timestamp(20)));
         assert_eq!(deadlines.next_ended(Timestamp(20), |_, _| true), Some((ID, 1)));
+    }
+
+    #[test]
+    fn leases_end_by_their_own_deadlines() {
+        let mut deadlines = Deadlines::default();
+        deadlines.lease(Deadline::Group(Timestamp(30)), ID, 1, 9, |_, _| true);
+        deadlines.lease(Deadline::Own(Timestamp(10)), ID, 2, 9, |_, _| true);
+        deadlines.lease(Deadline::Own(Timestamp(90)), ID, 3, 9, |_, _| true);
+        deadlines.lease(Deadline::Group(Timestamp(40)), ID, 4, 9, |_, _| true);
+        assert_eq!(deadlines.next_due(), Some(Timestamp(10)));
+        let at = (1..=5).map(|lease| deadlines.of(lease).map(|it| it.0)).collect::<Vec<_>>();
+        assert_eq!(at, [Some(30), Some(10), Some(90), Some(40), None]);
+        let ends = |deadlines: &mut Deadlines, now| {
+            let next = || deadlines.next_ended(Timestamp(now), |_, _| true);
+            std::iter::from_fn(next).map(|(_, lease)| lease).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(&mut deadlines, 10), [2]);
+        deadlines.extend(4, Timestamp(60));
+        assert_eq!(ends(&mut deadlines, 40), [1]);
+        assert_eq!(
+            (deadlines.of(4), deadlines.next_due()),
+            (Some(Timestamp(60)), Some(Timestamp(60)))
+        );
+        // An extension never ends a lease earlier.
+        deadlines.extend(3, Timestamp(50));
+        assert_eq!(ends(&mut deadlines, 60), [4]);
+        assert_eq!(ends(&mut deadlines, 90), [3]);
+        assert_eq!((deadlines.len(), deadlines.later.len()), (0, 0));
+    }
+
+    #[test]
+    fn long_leases_that_are_over_are_forgotten() {
+        let mut deadlines = Deadlines::default();
+        let last = Cell::new(0);
+        for lease in 1..=100_000 {
+            last.set(lease);
+            let is_current = |_, it| it == 1 || it == last.get();
+            deadlines.lease(Deadline::Own(Timestamp(1 << 40)), ID, lease, 2, is_current);
+        }
+        let left = (deadlines.len(), deadlines.later.len());
+        assert!(left.0 <= SWEEP_FROM + 1 && left.1 <= left.0, "{left:?}");
+        // Leases of the group that were extended by much, and then acknowledged.
+        let mut deadlines = Deadlines::default();
+        for lease in 1..=100_000 {
+            last.set(lease);
+            let is_current = |_, it| it == 1 || it == last.get();
+            deadlines.lease(Deadline::Group(Timestamp(lease)), ID, lease, 2, is_current);
+            deadlines.extend(lease, Timestamp(1 << 40));
+            assert_eq!(deadlines.next_ended(Timestamp(lease), is_current), None);
+        }
+        let left = (deadlines.len(), deadlines.later.len());
+        assert!(left.0 <= SWEEP_FROM + 1 && left.1 <= left.0, "{left:?}");
     }
 }

@@ -32,6 +32,11 @@ impl Keys {
         queue.len() == 1
     }
 
+    /// Whether messages of a key are outstanding.
+    pub(crate) fn is_busy(&self, key: &[u8]) -> bool {
+        !key.is_empty() && self.queues.contains_key(&hash(key))
+    }
+
     /// Removes an acknowledged message; returns the next one.
     pub(crate) fn leave(&mut self, id: MessageId) -> Option<MessageId> {
         if self.of.is_empty() {

@@ -1,6 +1,7 @@
 //! A group as its consumers share it.
 
 use super::changes::Progress;
+use super::deadlines::Deadline;
 use super::options::{Delivery, GroupOptions};
 use super::state::GroupState;
 use super::terms::{ConsumerId, FailedMessage, GroupCounts, HeldLease, Lease, Nack, Offer};
@@ -15,6 +16,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A message that is leased to a consumer until it is acknowledged or its deadline passes.
 #[derive(Clone, Debug)]
@@ -61,8 +63,8 @@ pub struct Fetched {
     pub missed: u64,
 }
 
-struct Inner {
-    state: GroupState,
+pub(super) struct Inner {
+    pub(super) state: GroupState,
     /// The cursors of new messages.
     fresh: Vec<LaneCursor>,
     /// The cursors of redelivered messages.
@@ -108,7 +110,7 @@ impl Group {
         }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -122,7 +124,7 @@ impl Group {
         Ok(inner.state.join())
     }
 
-    fn check(&self, inner: &Inner) -> Result<(), QueueError> {
+    pub(super) fn check(&self, inner: &Inner) -> Result<(), QueueError> {
         if inner.is_deleted {
             let (topic, group) = (self.topic.name.clone(), self.name.to_string());
             return Err(QueueError::UnknownGroup { topic, group });
@@ -145,12 +147,13 @@ impl Group {
     }
 
     /// Delivers at most `messages_max` messages to a consumer, and stops after the one that reaches
-    /// `bytes_max` bytes.
+    /// `bytes_max` bytes. The leases have this length, or the group's.
     pub(crate) fn take(
         &self,
         consumer: ConsumerId,
         messages_max: usize,
         bytes_max: usize,
+        length: Option<Duration>,
     ) -> Result<Fetched, QueueError> {
         let now = self.topic.runtime.now();
         let mut guard = self.inner();
@@ -165,6 +168,7 @@ impl Group {
                 topic: &self.topic,
                 consumer,
                 now,
+                deadline: inner.state.deadline(now, length),
                 bytes: 0,
                 bytes_max,
                 fetched: &mut fetched,
@@ -190,19 +194,39 @@ impl Group {
         }
     }
 
-    /// Leases this message to a consumer, unless it is leased or acknowledged.
+    /// Leases this message to a consumer out of turn, unless it is leased or acknowledged, or behind
+    /// another of its key. The lease has this length, or the group's.
     pub(crate) fn claim(
         &self,
         consumer: ConsumerId,
         message: Message,
+        length: Option<Duration>,
     ) -> Result<Option<Delivered>, QueueError> {
+        let now = self.topic.runtime.now();
         let mut inner = self.inner();
         self.check(&inner)?;
-        let lease = inner.state.claim(message.id(), consumer, self.topic.runtime.now());
-        if lease.is_some() {
-            inner.delivered_bytes += message.record().len() as u64;
+        if !inner.state.may_take(consumer) {
+            return Ok(None);
         }
-        Ok(lease.map(|Lease { number, attempt }| Delivered { message, lease: number, attempt }))
+        let deadline = inner.state.deadline(now, length);
+        let id = message.id();
+        let Some(lease) = inner.state.claim(id, message.key(), consumer, deadline) else {
+            return Ok(None);
+        };
+        inner.delivered_bytes += message.record().len() as u64;
+        let is_acked = inner.state.options.delivery == Delivery::AtMostOnce
+            && inner.state.ack(id, lease.number, consumer);
+        drop(inner);
+        if is_acked {
+            self.release_room();
+        }
+        Ok(Some(Delivered { message, lease: lease.number, attempt: lease.attempt }))
+    }
+
+    /// Acknowledges a message that expired, unless it is leased.
+    pub(crate) fn expire(&self, id: MessageId) {
+        self.inner().state.expire_claimed(id);
+        self.release_room();
     }
 
     pub(crate) fn ack(
@@ -312,8 +336,10 @@ impl Group {
         id: MessageId,
         lease: u64,
         consumer: ConsumerId,
+        length: Option<Duration>,
     ) -> Result<(), QueueError> {
-        let held = self.inner().state.extend(id, lease, consumer, self.topic.runtime.now());
+        let now = self.topic.runtime.now();
+        let held = self.inner().state.extend(id, lease, consumer, now, length);
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
@@ -492,6 +518,7 @@ struct Taking<'a> {
     topic: &'a Topic,
     consumer: ConsumerId,
     now: Timestamp,
+    deadline: Deadline,
     bytes: usize,
     bytes_max: usize,
     fetched: &'a mut Fetched,
@@ -525,7 +552,7 @@ impl Taking<'_> {
                     inner.state.expire_unseen(id);
                 }
                 Step::Message(message) if message.id() == id => {
-                    let lease = inner.state.release(id, self.consumer, self.now);
+                    let lease = inner.state.release(id, self.consumer, self.deadline);
                     self.give(message, lease);
                 }
                 // Retention dropped it while it was leased.
@@ -569,7 +596,8 @@ impl Taking<'_> {
         } else {
             let is_blind = self.topic.runtime.sabotage.is(Sabotage::IgnoreKeys);
             let key = if is_blind { &[] } else { message.key() };
-            if let Offer::Leased(lease) = state.offer(id, key, self.consumer, self.now) {
+            let offer = state.offer(id, key, self.consumer, self.now, self.deadline);
+            if let Offer::Leased(lease) = offer {
                 self.give(message, lease);
             }
         }

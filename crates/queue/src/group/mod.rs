@@ -5,15 +5,18 @@ mod deadlines;
 mod failed;
 mod filter;
 mod keys;
+mod leased;
 mod members;
 mod options;
 mod scan;
 mod state;
 mod terms;
+mod unacknowledged;
 mod window;
 
 pub(crate) use changes::Progress;
 pub use filter::{FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Filter, InvalidFilter};
+pub use leased::{LEASED_MAX, LeasedMessage};
 pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};
 pub use options::{
@@ -23,4 +26,5 @@ pub(crate) use scan::GroupScan;
 pub(crate) use state::GroupState;
 pub(crate) use terms::{ConsumerId, FailedMessage, HeldLease, Nack};
 pub use terms::{DeadLetterReason, GroupCounts};
+pub use unacknowledged::Unacknowledged;
 pub(crate) use window::Range;

@@ -2,7 +2,7 @@
 //! parameter.
 
 use super::changes::{Changes, Progress};
-use super::deadlines::Deadlines;
+use super::deadlines::{Deadline, Deadlines};
 use super::failed::FailedMessages;
 use super::keys::Keys;
 use super::options::{DeliveryOrder, GroupOptions, Sharing};
@@ -15,9 +15,9 @@ use std::time::Duration;
 
 pub(crate) struct GroupState {
     pub(crate) options: GroupOptions,
-    windows: Vec<Window>,
+    pub(super) windows: Vec<Window>,
     ready: BTreeSet<MessageId>,
-    deadlines: Deadlines,
+    pub(super) deadlines: Deadlines,
     last_lease: u64,
     consumers: Vec<ConsumerId>,
     last_consumer: u32,
@@ -167,6 +167,12 @@ impl GroupState {
             || window.get(id.seq).is_some_and(|slot| slot.standing != Standing::Unseen)
     }
 
+    /// Whether a message may be leased out of turn. A delay of its redelivery does not matter.
+    fn is_claimable(&self, id: MessageId) -> bool {
+        let standing = self.windows[usize::from(id.lane)].get(id.seq).map(|slot| slot.standing);
+        self.is_free(id) || standing == Some(Standing::Resting)
+    }
+
     /// Whether a message could be delivered now.
     pub(crate) fn is_free(&self, id: MessageId) -> bool {
         let window = &self.windows[usize::from(id.lane)];
@@ -174,7 +180,16 @@ impl GroupState {
         id.seq >= window.floor() && window.get(id.seq).is_none_or(is_free)
     }
 
-    /// Delivers a new message, or queues it behind another of its key.
+    /// When a lease of this length ends that begins now; without one, of the group's length.
+    #[inline]
+    pub(crate) fn deadline(&self, now: Timestamp, length: Option<Duration>) -> Deadline {
+        match length {
+            Some(length) if length != self.options.ack_wait => Deadline::Own(now.after(length)),
+            _ => Deadline::Group(now.after(self.options.ack_wait)),
+        }
+    }
+
+    /// Delivers a new message until the deadline, or queues it behind another of its key.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -182,6 +197,7 @@ impl GroupState {
         key: &[u8],
         consumer: ConsumerId,
         now: Timestamp,
+        deadline: Deadline,
     ) -> Offer {
         let in_turn = self.options.order == DeliveryOrder::None || self.keys.enter(key, id);
         // It was recorded as seen and not tried; now it is tried.
@@ -208,7 +224,7 @@ impl GroupState {
             if is_known_untried && self.keeps_changes {
                 self.changes.tried.push((id, 1, Timestamp(0)));
             }
-            Offer::Leased(self.lease(id, consumer, now))
+            Offer::Leased(self.lease(id, consumer, deadline))
         } else {
             let slot = self.window_mut(id).reach(id.seq);
             slot.standing = Standing::Behind;
@@ -229,10 +245,9 @@ impl GroupState {
     }
 
     #[inline]
-    fn lease(&mut self, id: MessageId, consumer: ConsumerId, now: Timestamp) -> Lease {
+    fn lease(&mut self, id: MessageId, consumer: ConsumerId, deadline: Deadline) -> Lease {
         self.last_lease += 1;
         let number = self.last_lease;
-        let deadline = now.after(self.options.ack_wait);
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
         let attempt = slot.attempts.saturating_add(1);
         // A seen message counts as tried once. Other counts must be recorded.
@@ -269,28 +284,61 @@ impl GroupState {
     }
 
     /// Redelivers a message.
-    pub(crate) fn release(&mut self, id: MessageId, consumer: ConsumerId, now: Timestamp) -> Lease {
-        self.ready.remove(&id);
-        self.lease(id, consumer, now)
-    }
-
-    /// Delivers a message out of turn, if it is not leased.
-    pub(crate) fn claim(
+    pub(crate) fn release(
         &mut self,
         id: MessageId,
         consumer: ConsumerId,
-        now: Timestamp,
+        deadline: Deadline,
+    ) -> Lease {
+        self.ready.remove(&id);
+        self.lease(id, consumer, deadline)
+    }
+
+    /// Delivers a message out of turn, unless it is leased or acknowledged, or behind another of its
+    /// key. A message without attempts left is dead-lettered instead.
+    pub(crate) fn claim(
+        &mut self,
+        id: MessageId,
+        key: &[u8],
+        consumer: ConsumerId,
+        deadline: Deadline,
     ) -> Option<Lease> {
-        self.is_free(id).then(|| {
-            self.earlier_attempts.remove(&id);
-            let is_far = id.seq >= self.window(id.lane).end();
-            self.window_mut(id).reach_far(id.seq);
-            if is_far && self.keeps_changes {
-                // The seen number does not cover this attempt, so it is recorded by itself.
-                self.changes.tried.push((id, 1, Timestamp(0)));
+        if !self.is_claimable(id) {
+            return None;
+        }
+        if self.options.order == DeliveryOrder::PerKey && !self.knows(id) {
+            if self.keys.is_busy(key) {
+                return None;
             }
-            self.release(id, consumer, now)
-        })
+            self.keys.enter(key, id);
+        }
+        self.deadlines.forget_rest(id);
+        let earlier = self.earlier_attempts.remove(&id);
+        let is_far = id.seq >= self.window(id.lane).end();
+        let slot = self.window_mut(id).reach_far(id.seq);
+        if let Some((attempts, _)) = earlier {
+            slot.attempts = attempts;
+        }
+        let attempts = slot.attempts;
+        let attempts_max = self.options.attempts_max;
+        if attempts_max > 0 && attempts >= attempts_max {
+            self.ready.remove(&id);
+            self.fail(id, DeadLetterReason::Unanswered, String::new());
+            return None;
+        }
+        if attempts == 0 && (is_far || earlier.is_some()) && self.keeps_changes {
+            // The seen number does not cover this attempt, so it is recorded by itself.
+            self.changes.tried.push((id, 1, Timestamp(0)));
+        }
+        Some(self.release(id, consumer, deadline))
+    }
+
+    /// An expired message is acknowledged instead of claimed.
+    pub(crate) fn expire_claimed(&mut self, id: MessageId) {
+        if self.is_claimable(id) {
+            self.window_mut(id).reach_far(id.seq);
+            self.expire_unseen(id);
+        }
     }
 
     #[inline]
@@ -448,18 +496,21 @@ impl GroupState {
         }
     }
 
-    /// Extends a lease. False if the consumer no longer holds it.
+    /// Extends a lease to this long from now; without a length, to the group's. A lease that ends
+    /// later anyway stays as it is. False if the consumer no longer holds it.
     pub(crate) fn extend(
         &mut self,
         id: MessageId,
         lease: u64,
         consumer: ConsumerId,
         now: Timestamp,
+        length: Option<Duration>,
     ) -> bool {
         let held = self.is_leased(id, lease)
             && self.window(id.lane).get(id.seq).is_some_and(|slot| slot.consumer == consumer.0);
         if held {
-            self.deadlines.extend(lease, now.after(self.options.ack_wait));
+            let length = length.unwrap_or(self.options.ack_wait);
+            self.deadlines.extend(lease, now.after(length));
         }
         held
     }

@@ -265,6 +265,29 @@ impl Window {
         (self.floor..).zip(&self.slots).chain(self.far.iter().map(|(seq, slot)| (*seq, slot)))
     }
 
+    /// As [`Window::each`], from this message on.
+    pub(crate) fn each_from(&self, seq: u64) -> impl Iterator<Item = (u64, &Slot)> {
+        let first = seq.clamp(self.floor, self.end());
+        let slots = self.slots.range((first - self.floor) as usize..);
+        (first..).zip(slots).chain(self.far.range(seq..).map(|(seq, slot)| (*seq, slot)))
+    }
+
+    /// The first message from this one on that is not acknowledged, seen or not.
+    pub(crate) fn first_open(&self, seq: u64) -> u64 {
+        let mut seq = seq.max(self.floor);
+        while let Some(slot) = self.slots.get((seq - self.floor) as usize) {
+            if slot.standing != Standing::Done {
+                return seq;
+            }
+            seq += 1;
+        }
+        // Ranges do not touch.
+        match self.far_done.0.range(..=seq).next_back() {
+            Some((_, last)) if *last >= seq => last + 1,
+            _ => seq,
+        }
+    }
+
     /// The acknowledged ranges above the floor.
     pub(crate) fn done_ranges(&self) -> Vec<Range> {
         let mut ranges: Vec<Range> = Vec::new();

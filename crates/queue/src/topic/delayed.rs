@@ -34,6 +34,8 @@ pub(crate) struct Delayed {
     moved: BTreeSet<u64>,
     /// Messages that may be dropped once a round of the control log is synced.
     leaving: VecDeque<(u64, u64)>,
+    /// The round of the control log with the last move of this process.
+    moved_round: Option<u64>,
 }
 
 impl Delayed {
@@ -46,6 +48,7 @@ impl Delayed {
             floor: 1,
             moved: BTreeSet::new(),
             leaving: VecDeque::new(),
+            moved_round: None,
         }
     }
 
@@ -135,6 +138,22 @@ impl Delayed {
         self.moved.extend(messages.iter().map(|message| message.id().seq));
         self.settle();
         self.leaving.push_back((round, self.floor));
+        self.moved_round = Some(round);
+    }
+
+    /// The round of the control log that brings the last moved messages to their lanes.
+    pub(crate) fn moved_round(&self) -> Option<u64> {
+        self.moved_round
+    }
+
+    /// The number below which everything has been moved.
+    pub(crate) fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Whether a message has been moved.
+    pub(crate) fn is_moved(&self, seq: u64) -> bool {
+        seq < self.floor || self.moved.contains(&seq)
     }
 
     /// The number below which everything may be dropped, because its move is synced.

@@ -11,6 +11,7 @@ mod options;
 mod producers;
 mod publishing;
 mod reading;
+mod visibility;
 
 pub(crate) use file_request::FileRequest;
 use file_request::space as space_of;
