@@ -75,14 +75,17 @@ pub(crate) enum Operation {
     DeleteGroup(usize, usize),
     Join(usize, usize),
     Leave(usize),
-    Fetch(usize, usize),
+    /// With a lease length of its own, or the group's.
+    Fetch(usize, usize, Option<Duration>),
+    /// Leases one message out of turn: of the lane, counted back from its newest.
+    Claim(usize, u8, u64, Option<Duration>),
     Ack(usize),
     AckAll(usize),
     AckThrough(usize),
     Nack(usize, Option<Duration>),
     Refuse(usize),
     ReturnUnseen(usize),
-    Extend(usize),
+    Extend(usize, Option<Duration>),
     Transaction(Vec<usize>, Vec<(usize, Shape)>),
     OpenReader(usize, Start),
     Read(usize, usize),
@@ -210,6 +213,10 @@ pub(crate) fn topics() -> impl Strategy<Value = Vec<TopicOptions>> {
 fn operation() -> impl Strategy<Value = Operation> {
     let n = || 0_usize..64;
     let pass = prop::sample::select(vec![1, 500, 1_000, 2_000, 5_000, 10_000, 31_000]);
+    let length = || {
+        let seconds = prop::sample::select(vec![1_u64, 3, 20, 40, 90]);
+        prop_oneof![2 => Just(None), 1 => seconds.prop_map(|it| Some(ms(it * 1_000)))]
+    };
     let nack_delay = prop::option::of((0_u64..8).prop_map(|it| ms(it * 1_000)));
     let ending = prop::sample::select(vec![
         Ending::Left,
@@ -232,14 +239,17 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => (n(), n()).prop_map(|(topic, group)| Operation::DeleteGroup(topic, group)),
         5 => (n(), n()).prop_map(|(topic, group)| Operation::Join(topic, group)),
         2 => n().prop_map(Operation::Leave),
-        20 => (n(), 1_usize..6).prop_map(|(consumer, max)| Operation::Fetch(consumer, max)),
+        20 => (n(), 1_usize..6, length())
+            .prop_map(|(consumer, max, length)| Operation::Fetch(consumer, max, length)),
+        3 => (n(), 0_u8..3, 0_u64..8, length())
+            .prop_map(|(consumer, lane, back, length)| Operation::Claim(consumer, lane, back, length)),
         8 => n().prop_map(Operation::Ack),
         2 => n().prop_map(Operation::AckAll),
         2 => n().prop_map(Operation::AckThrough),
         8 => (n(), nack_delay).prop_map(|(held, delay)| Operation::Nack(held, delay)),
         2 => n().prop_map(Operation::Refuse),
         4 => n().prop_map(Operation::ReturnUnseen),
-        2 => n().prop_map(Operation::Extend),
+        4 => (n(), length()).prop_map(|(held, length)| Operation::Extend(held, length)),
         6 => (some_acks, some_messages)
             .prop_map(|(acks, messages)| Operation::Transaction(acks, messages)),
         2 => (n(), start()).prop_map(|(topic, start)| Operation::OpenReader(topic, start)),

@@ -1,11 +1,11 @@
 //! A queue and the reference, side by side.
 
 use crate::operation::{BEGIN_NS, Ending, GRAVES, Operation, Shape};
-use crate::reference::{self, FetchResult, Message, Problem, ReadItem, ReaderPosition};
+use crate::reference::{self, FetchResult, Lane, Message, Problem, ReadItem, ReaderPosition};
 use crate::stage::Stage;
 use rialto_queue::{
-    Consumer, Delivered, GroupOptions, Level, MessageId, Publish, Queue, QueueError, Read, Reader,
-    Start, TopicOptions,
+    Consumer, Delivered, FetchOptions, GroupOptions, LeasedMessage, Level, MessageId, Publish,
+    Queue, QueueError, Read, Reader, Start, TopicOptions,
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -121,14 +121,15 @@ impl Pair {
             Operation::DeleteGroup(topic, group) => self.delete_group(*topic, *group),
             Operation::Join(topic, group) => self.join(*topic, *group),
             Operation::Leave(nth) => self.leave(*nth),
-            Operation::Fetch(nth, max) => self.fetch(*nth, *max),
+            Operation::Fetch(nth, max, length) => self.fetch(*nth, *max, *length),
+            Operation::Claim(nth, lane, back, length) => self.claim(*nth, *lane, *back, *length),
             Operation::Ack(nth) => self.ack(*nth),
             Operation::AckAll(nth) => self.ack_all(*nth),
             Operation::AckThrough(nth) => self.ack_through(*nth),
             Operation::Nack(nth, delay) => self.nack(*nth, *delay),
             Operation::Refuse(nth) => self.refuse(*nth),
             Operation::ReturnUnseen(nth) => self.return_unseen(*nth),
-            Operation::Extend(nth) => self.extend(*nth),
+            Operation::Extend(nth, length) => self.extend(*nth, *length),
             Operation::Transaction(acks, messages) => self.transact(acks, messages),
             Operation::OpenReader(topic, start) => self.open_reader(*topic, *start),
             Operation::Read(nth, max) => self.read(*nth, *max),
@@ -259,13 +260,14 @@ impl Pair {
         self.reference.move_failed(topic, nth, deaths);
     }
 
-    fn fetch(&mut self, nth: usize, max: usize) {
+    fn fetch(&mut self, nth: usize, max: usize, length: Option<Duration>) {
         if self.members.is_empty() {
             self.join(nth, nth);
         }
         let Member { topic, group, id, consumer } = &self.members[nth % self.members.len()];
-        let fetched = consumer.try_fetch(max).unwrap();
-        let handed = self.reference.fetch(topic, group, *id, max);
+        let options = FetchOptions { messages_max: max, bytes_max: None, ack_wait: length };
+        let fetched = consumer.try_fetch_with(options).unwrap();
+        let handed = self.reference.fetch(topic, group, *id, max, length);
         let seen = |it: &Delivered| (it.id(), it.attempt(), Message::of(it.message()));
         let messages = fetched.messages.iter().map(seen).collect();
         let leases = handed.leases.clone();
@@ -280,6 +282,22 @@ impl Pair {
                 lease,
             });
         self.held.extend(held);
+    }
+
+    fn claim(&mut self, nth: usize, lane: u8, back: u64, length: Option<Duration>) {
+        let Some(nth) = nth.checked_rem(self.members.len()) else { return };
+        let Member { topic, group, id, consumer } = &self.members[nth];
+        let last = self.reference.topics[topic].lanes.get(usize::from(lane)).map_or(0, Lane::last);
+        let message = MessageId { lane, seq: last.saturating_sub(back) };
+        let claimed = consumer.claim(message, length).unwrap();
+        let expected = self.reference.claim(topic, group, *id, message, length);
+        let seen = |it: &Delivered| (it.id(), it.attempt(), Message::of(it.message()));
+        let (expected, lease) = expected.unzip();
+        same("claim", claimed.as_ref().map(seen), expected);
+        if let (Some(message), Some(lease)) = (claimed, lease) {
+            let (topic, group, consumer) = (topic.clone(), group.clone(), *id);
+            self.held.push(DeliveredMessage { topic, group, consumer, message, lease });
+        }
     }
 
     /// A delivered message, and a consumer of its group to settle it.
@@ -361,13 +379,16 @@ impl Pair {
         same("return unseen", lost.is_empty(), is_held);
     }
 
-    fn extend(&mut self, nth: usize) {
+    fn extend(&mut self, nth: usize, length: Option<Duration>) {
         let Some((held, member)) = self.speak(nth) else { return };
-        let extended = member.consumer.extend(&held.message);
+        let extended = match length {
+            None => member.consumer.extend(&held.message),
+            Some(length) => member.consumer.extend_by(&held.message, length),
+        };
         let (topic, group) = (held.topic.clone(), held.group.clone());
         let (id, lease, by) = (held.message.id(), held.lease, member.id);
         let now = self.reference.now;
-        let is_held = self.reference.group(&topic, &group).extend(id, lease, by, now);
+        let is_held = self.reference.group(&topic, &group).extend(id, lease, by, length, now);
         same("extend", outcome(extended), is_held.then_some(()).ok_or(Problem::LeaseLost(id)));
     }
 
@@ -573,6 +594,22 @@ impl Pair {
                 (it.name.clone(), it.consumers.len(), lag, outstanding, it.floors(), it.counts)
             });
             same(&format!("groups of {name}"), counts.collect::<Vec<_>>(), expected.collect());
+            for group in &topic.groups {
+                self.compare_leases(topic, group);
+            }
         }
+    }
+
+    /// The listing of leases, in pages of two.
+    fn compare_leases(&self, topic: &reference::Topic, group: &reference::Group) {
+        let (mut leased, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.queue().leased(&topic.name, &group.name, after, 2).unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            let shown = |it: &LeasedMessage| (it.id, it.consumer, it.attempt, it.deadline.0);
+            leased.extend(page.iter().map(shown));
+        }
+        same(&format!("leases of {} {}", topic.name, group.name), leased, group.leased());
     }
 }

@@ -75,6 +75,8 @@ pub(crate) struct Group {
     pub(crate) consumers: Vec<u32>,
     last_consumer: u32,
     last_lease: u64,
+    /// The length of the leases of this call, if it is not the group's.
+    length: Option<Duration>,
     /// Unacknowledged messages by key, in the order in which the group saw them.
     keys: Vec<(String, MessageId)>,
     /// How often messages were handed out by an earlier process, and until when they rest.
@@ -113,6 +115,7 @@ impl Group {
             consumers: Vec::new(),
             last_consumer: 0,
             last_lease: 0,
+            length: None,
             keys: Vec::new(),
             earlier: BTreeMap::new(),
             counts: Counts::default(),
@@ -143,7 +146,9 @@ impl Group {
         let of = |it: &Places| {
             let done =
                 |seq: &u64| it.slots.get(seq).is_some_and(|it| it.standing == Standing::Done);
-            (it.floor()..it.end()).filter(|seq| !done(seq)).count()
+            // Those claimed out of turn beyond the end count, too.
+            let far = it.slots.range(it.end()..).filter(|(seq, _)| !done(seq)).count();
+            (it.floor()..it.end()).filter(|seq| !done(seq)).count() + far
         };
         self.lanes.iter().map(of).sum()
     }
@@ -320,13 +325,34 @@ impl Group {
         held
     }
 
-    pub(crate) fn extend(&mut self, id: MessageId, lease: u64, by: u32, now: u64) -> bool {
-        let later = now + nanos(self.options.ack_wait);
+    /// The leased messages with consumer, attempt and deadline.
+    pub(crate) fn leased(&self) -> Vec<(MessageId, u32, u16, u64)> {
+        let of = |(lane, it): (u8, &Places)| {
+            let leased = it.slots.iter().filter_map(move |(seq, slot)| match slot.standing {
+                Standing::Leased { consumer, until } => {
+                    Some((MessageId { lane, seq: *seq }, consumer, slot.attempts, until))
+                }
+                _ => None,
+            });
+            leased.collect::<Vec<_>>()
+        };
+        (0..).zip(&self.lanes).flat_map(of).collect()
+    }
+
+    pub(crate) fn extend(
+        &mut self,
+        id: MessageId,
+        lease: u64,
+        by: u32,
+        length: Option<Duration>,
+        now: u64,
+    ) -> bool {
+        let later = now + nanos(length.unwrap_or(self.options.ack_wait));
         match self.slot(id) {
             Some(Slot { standing: Standing::Leased { consumer, until }, lease: last, .. })
                 if *last == lease && *consumer == by =>
             {
-                *until = later;
+                *until = later.max(*until);
                 true
             }
             _ => false,
@@ -339,14 +365,14 @@ impl Group {
         lanes: &[Lane],
         consumer: u32,
         messages_max: usize,
+        length: Option<Duration>,
         now: u64,
     ) -> (FetchResult, Vec<FailedMessage>) {
         let (mut handed, mut deaths) = (FetchResult::default(), Vec::new());
-        if self.options.sharing == Sharing::SingleActive
-            && self.consumers.first() != Some(&consumer)
-        {
+        if !self.may_take(consumer) {
             return (handed, deaths);
         }
+        self.length = length;
         for (nth, lane) in lanes.iter().enumerate().rev() {
             while handed.messages.len() < messages_max
                 && let Some(id) = self.first_ready(nth)
@@ -370,12 +396,67 @@ impl Group {
                 deaths.extend(self.consider(&mut handed, id, message, consumer, now));
             }
         }
+        self.ack_at_once(&handed, consumer, now);
+        (handed, deaths)
+    }
+
+    fn may_take(&self, consumer: u32) -> bool {
+        self.options.sharing != Sharing::SingleActive || self.consumers.first() == Some(&consumer)
+    }
+
+    fn ack_at_once(&mut self, handed: &FetchResult, consumer: u32, now: u64) {
         if self.options.delivery == Delivery::AtMostOnce {
             for ((id, ..), lease) in handed.messages.iter().zip(&handed.leases) {
                 self.ack(*id, *lease, consumer, now);
             }
         }
-        (handed, deaths)
+    }
+
+    /// Leases one message out of turn, if it could be delivered now but for a delay.
+    pub(crate) fn claim(
+        &mut self,
+        id: MessageId,
+        message: &Message,
+        consumer: u32,
+        length: Option<Duration>,
+        now: u64,
+    ) -> (FetchResult, Vec<FailedMessage>) {
+        let mut claimed = FetchResult::default();
+        let places = &self.lanes[usize::from(id.lane)];
+        let standing = places.slots.get(&id.seq).map(|slot| slot.standing);
+        let is_new = id.seq >= places.floor() && standing.is_none();
+        let waits = matches!(standing, Some(Standing::Ready | Standing::Resting(_)));
+        let passes = self.options.filter.as_ref().is_none_or(|filter| holds(filter, message));
+        if !passes || !(is_new || waits) {
+            return (claimed, Vec::new());
+        }
+        if message.is_expired(now) {
+            self.expire(id, now);
+            return (claimed, Vec::new());
+        }
+        if !self.may_take(consumer) {
+            return (claimed, Vec::new());
+        }
+        if is_new {
+            if self.options.order == DeliveryOrder::PerKey && !message.key.is_empty() {
+                if self.keys.iter().any(|(key, _)| *key == message.key) {
+                    return (claimed, Vec::new());
+                }
+                self.keys.push((message.key.clone(), id));
+            }
+            let (attempts, _) = self.earlier.remove(&id).unwrap_or_default();
+            let slot = Slot { standing: Standing::Ready, lease: 0, consumer: 0, attempts };
+            self.lanes[usize::from(id.lane)].slots.insert(id.seq, slot);
+        }
+        let attempts = self.slot(id).unwrap().attempts;
+        if self.options.attempts_max > 0 && attempts >= self.options.attempts_max {
+            let death = self.die(id, "unanswered", "");
+            return (claimed, vec![death]);
+        }
+        self.length = length;
+        self.hand(&mut claimed, id, message, consumer, now);
+        self.ack_at_once(&claimed, consumer, now);
+        (claimed, Vec::new())
     }
 
     fn first_ready(&self, nth: usize) -> Option<MessageId> {
@@ -448,7 +529,8 @@ impl Group {
         now: u64,
     ) {
         self.last_lease += 1;
-        let (lease, until) = (self.last_lease, now + nanos(self.options.ack_wait));
+        let length = self.length.unwrap_or(self.options.ack_wait);
+        let (lease, until) = (self.last_lease, now + nanos(length));
         let slot = self.slot(id).unwrap();
         let attempts = slot.attempts + 1;
         *slot = Slot { standing: Standing::Leased { consumer, until }, lease, consumer, attempts };

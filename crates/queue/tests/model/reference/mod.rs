@@ -13,6 +13,7 @@ use rialto_queue::{
     Start, TopicOptions, WhenFull, dead_header,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -203,14 +204,35 @@ impl Queue {
         group: &str,
         consumer: u32,
         messages_max: usize,
+        length: Option<Duration>,
     ) -> FetchResult {
         let now = self.now;
         let topic = self.topics.get_mut(topic).unwrap();
         let nth = topic.groups.iter().position(|it| it.name == group).unwrap();
-        let (handed, deaths) = topic.groups[nth].fetch(&topic.lanes, consumer, messages_max, now);
+        let (group, lanes) = (&mut topic.groups[nth], &topic.lanes);
+        let (handed, deaths) = group.fetch(lanes, consumer, messages_max, length, now);
         let topic = topic.name.clone();
         self.move_failed(&topic, nth, deaths);
         handed
+    }
+
+    /// Leases one message out of turn. Returns it with its lease.
+    pub(crate) fn claim(
+        &mut self,
+        topic: &str,
+        group: &str,
+        consumer: u32,
+        id: MessageId,
+        length: Option<Duration>,
+    ) -> Option<((MessageId, u16, Message), u64)> {
+        let now = self.now;
+        let topic = self.topics.get_mut(topic).unwrap();
+        let nth = topic.groups.iter().position(|it| it.name == group).unwrap();
+        let message = topic.lanes.get(usize::from(id.lane))?.get(id.seq)?;
+        let (mut claimed, deaths) = topic.groups[nth].claim(id, message, consumer, length, now);
+        let topic = topic.name.clone();
+        self.move_failed(&topic, nth, deaths);
+        Some((claimed.messages.pop()?, claimed.leases.pop()?))
     }
 
     /// Moves the failed messages of a group as its options say.
