@@ -3,5 +3,6 @@
 #![deny(unsafe_code)]
 
 mod file_id;
+pub mod volume;
 
 pub use file_id::{FileId, InvalidFileId};

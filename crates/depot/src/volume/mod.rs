@@ -1,0 +1,25 @@
+//! Volumes: the directories that hold the bytes of files.
+//!
+//! [`Volumes`] is the set of them. [`Volumes::begin`] places a new file and returns the
+//! [`StoredWriter`] that its content is streamed into; [`Finished::make_durable`] shares syncs with
+//! other files; [`StoredReader`] checks every byte that it returns. A stored file has no name but
+//! its [`FileId`](crate::FileId): the record of the file says on which volume it is, and bytes that
+//! no record names are no file. `docs/formats/depot.md` describes the stored form.
+
+mod error;
+mod options;
+mod reader;
+mod scan;
+mod set;
+mod types;
+mod writer;
+
+pub use error::{Part, VolumeError};
+pub use options::{BlockCompression, BlockSealing, VolumeOptions, VolumeSpec};
+pub use reader::StoredReader;
+pub use scan::{FoundFile, ScanCursor};
+pub use set::Volumes;
+pub use types::{
+    Described, StoredBytes, VolumeIdentity, VolumeNumber, VolumeState, VolumeStatus, VolumeTotals,
+};
+pub use writer::{Finished, StoredWriter};
