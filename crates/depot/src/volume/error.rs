@@ -9,6 +9,8 @@ use std::path::PathBuf;
 /// A part of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// The content as a whole.
+    Content,
     /// A block of content, from 0.
     Block(u64),
     /// The table of blocks.
@@ -22,6 +24,7 @@ pub enum Part {
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Content => f.write_str("the content"),
             Self::Block(number) => write!(f, "block {number}"),
             Self::Table => f.write_str("the block table"),
             Self::Description => f.write_str("the description"),

@@ -6,15 +6,28 @@
 //! its [`FileId`](crate::FileId): the record of the file says on which volume it is, and bytes that
 //! no record names are no file. `docs/formats/depot.md` describes the stored form.
 
+mod buffers;
+mod codec;
 mod error;
+mod format;
+mod health;
+mod identity;
+mod known_dirs;
+mod layout;
+mod mounted;
 mod options;
+mod output;
+mod placement;
 mod reader;
 mod scan;
 mod set;
+mod sync_group;
 mod types;
 mod writer;
 
 pub use error::{Part, VolumeError};
+pub use known_dirs::KnownDirs;
+pub use mounted::MountedVolume;
 pub use options::{BlockCompression, BlockSealing, VolumeOptions, VolumeSpec};
 pub use reader::StoredReader;
 pub use scan::{FoundFile, ScanCursor};

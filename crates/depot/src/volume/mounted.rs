@@ -1,0 +1,293 @@
+//! One mounted volume.
+
+use super::identity::Identity;
+use super::known_dirs::KnownDirs;
+use super::layout::Layout;
+use super::sync_group::SyncGroup;
+use super::{
+    VolumeError, VolumeIdentity, VolumeNumber, VolumeOptions, VolumeSpec, VolumeState, VolumeStatus,
+};
+use crate::FileId;
+use rialto_disk::{Access, DirLock, Disk, DiskError, File};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A mounted volume. Its state and sizes are one atomic load each.
+pub struct MountedVolume {
+    number: VolumeNumber,
+    name: String,
+    weight: u32,
+    identity: VolumeIdentity,
+    pub(super) layout: Layout,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) sync: SyncGroup,
+    known: Mutex<KnownDirs<u32>>,
+    draining: AtomicBool,
+    failed: AtomicBool,
+    free_bytes: AtomicU64,
+    total_bytes: AtomicU64,
+    /// The device number plus one; 0 if it is not known.
+    device: AtomicU64,
+    files_written: AtomicU64,
+    bytes_written: AtomicU64,
+    pub(super) unsynced_bytes: AtomicU64,
+    pub(super) writers: AtomicU64,
+    last_error: Mutex<Option<String>>,
+    /// Held for its drop.
+    _lock: Box<dyn DirLock>,
+}
+
+impl std::fmt::Debug for MountedVolume {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MountedVolume({} {})", self.number, self.name)
+    }
+}
+
+impl MountedVolume {
+    pub(super) fn mount(
+        disk: &Arc<dyn Disk>,
+        number: VolumeNumber,
+        spec: &VolumeSpec,
+        options: &VolumeOptions,
+    ) -> Result<Self, VolumeError> {
+        check_name(&spec.name)?;
+        let name = spec.name.clone();
+        let failed = |source| VolumeError::disk(&spec.name, source);
+        let gone = || VolumeError::Gone { name: spec.name.clone(), dir: spec.dir.clone() };
+        let outside = Layout::new(&spec.dir, 0);
+        match spec.identity {
+            // Nothing is created where the volume should be: its file system may not be mounted.
+            Some(_) if Identity::read(&**disk, &name, &outside)?.is_none() => return Err(gone()),
+            Some(_) => {}
+            None => disk.create_dir_all(&spec.dir).map_err(failed)?,
+        }
+        let lock = disk.lock(&spec.dir).map_err(failed)?;
+        let found = Identity::read(&**disk, &name, &outside)?;
+        let identity = match (found, spec.identity) {
+            (Some(found), Some(expected)) if found.identity == expected => found,
+            (Some(found), None) if is_empty(&**disk, &outside).map_err(failed)? => found,
+            (Some(found), expected) => {
+                let (dir, found) = (spec.dir.clone(), found.identity);
+                return Err(VolumeError::Foreign { name, dir, expected, found });
+            }
+            (None, Some(_)) => return Err(gone()),
+            (None, None) => {
+                let identity = Identity::fresh(options.shard_levels);
+                identity.write(&**disk, &outside).map_err(failed)?;
+                identity
+            }
+        };
+        let layout = Layout::new(&spec.dir, identity.shard_levels);
+        disk.create_dir_all(layout.files()).map_err(failed)?;
+        let volume = Self {
+            number,
+            name,
+            weight: spec.weight,
+            identity: identity.identity,
+            layout,
+            disk: Arc::clone(disk),
+            sync: SyncGroup::default(),
+            known: Mutex::new(KnownDirs::new(options.known_dirs_max)),
+            draining: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            free_bytes: AtomicU64::new(0),
+            total_bytes: AtomicU64::new(0),
+            device: AtomicU64::new(0),
+            files_written: AtomicU64::new(0),
+            bytes_written: AtomicU64::new(0),
+            unsynced_bytes: AtomicU64::new(0),
+            writers: AtomicU64::new(0),
+            last_error: Mutex::new(None),
+            _lock: lock,
+        };
+        volume.measure().map_err(failed)?;
+        Ok(volume)
+    }
+
+    /// Its number.
+    pub fn number(&self) -> VolumeNumber {
+        self.number
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its share of new files.
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// Its identity.
+    pub fn identity(&self) -> VolumeIdentity {
+        self.identity
+    }
+
+    /// Whether it takes new files.
+    pub fn state(&self) -> VolumeState {
+        match (self.failed.load(Ordering::Relaxed), self.draining.load(Ordering::Relaxed)) {
+            (true, _) => VolumeState::Failed,
+            (false, true) => VolumeState::Draining,
+            (false, false) => VolumeState::Up,
+        }
+    }
+
+    /// The free space of its file system in bytes: as the disk last said it, less what was written
+    /// since.
+    pub fn free_bytes(&self) -> u64 {
+        self.free_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The size of its file system in bytes; 0 if the disk does not say.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The device number of its file system, if the disk says it.
+    pub fn device(&self) -> Option<u64> {
+        self.device.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// The volume at this moment.
+    pub fn status(&self) -> VolumeStatus {
+        VolumeStatus {
+            number: self.number,
+            name: self.name.clone(),
+            dir: self.layout.dir().to_owned(),
+            identity: self.identity,
+            weight: self.weight,
+            state: self.state(),
+            free_bytes: self.free_bytes(),
+            total_bytes: self.total_bytes(),
+            device: self.device(),
+            files_written: self.files_written.load(Ordering::Relaxed),
+            bytes_written: self.bytes_written.load(Ordering::Relaxed),
+            unsynced_bytes: self.unsynced_bytes.load(Ordering::Relaxed),
+            last_error: self.last_error().clone(),
+        }
+    }
+
+    fn last_error(&self) -> MutexGuard<'_, Option<String>> {
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_draining(&self, draining: bool) {
+        self.draining.store(draining, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_failed(&self, failed: bool) {
+        if self.failed.swap(failed, Ordering::Relaxed) != failed {
+            let (volume, state) = (&self.name, self.state());
+            tracing::warn!(volume, %state, "the state of a volume changed");
+        }
+    }
+
+    /// Asks for the free space.
+    pub(super) fn measure(&self) -> Result<(), DiskError> {
+        let free = self.disk.free_bytes(self.layout.dir())?;
+        self.free_bytes.store(free, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The error of a failed change. Unless space is what lacks, the volume takes no new files
+    /// until a probe succeeds.
+    pub(super) fn change_failed(&self, source: DiskError) -> VolumeError {
+        if source.is_out_of_space() {
+            // The quota of a user is not in the free space that the file system reports.
+            let free = self.disk.free_bytes(self.layout.dir()).unwrap_or(0);
+            self.free_bytes.store(free, Ordering::Relaxed);
+        } else {
+            self.set_failed(true);
+        }
+        self.note(VolumeError::disk(&self.name, source))
+    }
+
+    /// The error of a failed read: files are still written.
+    pub(super) fn read_failed(&self, source: DiskError) -> VolumeError {
+        self.note(VolumeError::disk(&self.name, source))
+    }
+
+    /// Keeps an error as the last one.
+    pub(super) fn note(&self, error: VolumeError) -> VolumeError {
+        *self.last_error() = Some(error.to_string());
+        error
+    }
+
+    /// Fails unless the directory still is this volume.
+    pub(super) fn check_identity(&self) -> Result<(), VolumeError> {
+        let (name, dir) = (self.name.clone(), self.layout.dir().to_owned());
+        match Identity::read(&*self.disk, &self.name, &self.layout)? {
+            Some(found) if found.identity == self.identity => Ok(()),
+            Some(found) => {
+                let (expected, found) = (Some(self.identity), found.identity);
+                Err(VolumeError::Foreign { name, dir, expected, found })
+            }
+            None => Err(VolumeError::Gone { name, dir }),
+        }
+    }
+
+    /// Creates a stored file, and its shard directory unless that is known to exist.
+    pub(super) fn create(
+        &self,
+        id: FileId,
+        access: Access,
+    ) -> Result<(Box<dyn File>, PathBuf), VolumeError> {
+        let path = self.layout.path(id);
+        let shard = self.layout.shard(id);
+        if self.known().contains(&shard) {
+            match self.disk.create(&path, access) {
+                Ok(file) => return Ok((file, path)),
+                Err(error) if error.is_not_found() => self.known().clear(),
+                Err(error) => return Err(self.change_failed(error)),
+            }
+        }
+        // Without this check, directories would be created below the mount point of a file system
+        // that is gone.
+        self.check_identity().inspect_err(|error| {
+            self.set_failed(true);
+            *self.last_error() = Some(error.to_string());
+        })?;
+        let dir = self.layout.shard_dir(shard);
+        let created = self.disk.create_dir_all(&dir);
+        let file = created.and_then(|()| self.disk.create(&path, access));
+        let file = file.map_err(|error| self.change_failed(error))?;
+        self.known().insert(shard);
+        Ok((file, path))
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownDirs<u32>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn bytes_were_written(&self, bytes: u64) {
+        self.bytes_written.fetch_add(bytes, Ordering::Relaxed);
+        let less = |free: u64| Some(free.saturating_sub(bytes));
+        let _ = self.free_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
+    pub(super) fn file_was_written(&self) {
+        self.files_written.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn check_name(name: &str) -> Result<(), VolumeError> {
+    let fits =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
+    let why = "its name has 1 to 64 of `a` to `z`, `0` to `9`, `-`, `_` and `.`";
+    if (1..=64).contains(&name.len()) && name.bytes().all(fits) {
+        return Ok(());
+    }
+    let name = name.chars().take(80).collect();
+    Err(VolumeError::InvalidSpec { name, why: why.to_owned() })
+}
+
+/// Whether a directory holds no stored files and no shards.
+fn is_empty(disk: &dyn Disk, layout: &Layout) -> Result<bool, DiskError> {
+    let none = |names: Result<Vec<String>, DiskError>| match names {
+        Err(error) if error.is_not_found() => Ok(true),
+        names => names.map(|names| names.is_empty()),
+    };
+    Ok(none(disk.list_dirs(layout.files()))? && none(disk.list(layout.files()))?)
+}

@@ -1,0 +1,222 @@
+//! Appends to a new stored file, in large aligned writes.
+
+use super::buffers::Buffer;
+use super::format::BLOCK_CONTENT_BYTES;
+use super::set::Shared;
+use super::{MountedVolume, VolumeError, VolumeNumber};
+use crate::FileId;
+use rialto_disk::{Access, BLOCK_BYTES, File, IoMode};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The bytes of one file that are not durable, as they count against the limits.
+pub(super) struct Charge {
+    volume: Arc<MountedVolume>,
+    shared: Arc<Shared>,
+    bytes: u64,
+}
+
+impl Charge {
+    fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.volume.unsynced_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.shared.unsynced_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The file is durable, or no longer of interest.
+    pub(super) fn clear(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.volume.unsynced_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.shared.unsynced_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn is_too_much(&self) -> bool {
+        let options = &self.shared.options;
+        self.volume.unsynced_bytes.load(Ordering::Relaxed) > options.volume_unsynced_bytes_max
+            || self.shared.unsynced_bytes.load(Ordering::Relaxed) > options.unsynced_bytes_max
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A writer's hold on a volume, which cannot be unmounted meanwhile.
+pub(super) struct Placed {
+    pub(super) volume: Arc<MountedVolume>,
+}
+
+impl Placed {
+    pub(super) fn new(volume: Arc<MountedVolume>) -> Self {
+        volume.writers.fetch_add(1, Ordering::Relaxed);
+        Self { volume }
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        self.volume.writers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A file that was created.
+pub(super) struct Created {
+    pub(super) file: Arc<dyn File>,
+    pub(super) path: PathBuf,
+    pub(super) charge: Charge,
+}
+
+/// A new stored file. Dropped without [`Output::finish`], it removes the file.
+pub(super) struct Output {
+    shared: Arc<Shared>,
+    placed: Placed,
+    id: FileId,
+    len_hint: Option<u64>,
+    not: Vec<VolumeNumber>,
+    created: Option<Created>,
+    buffer: Buffer,
+    filled: usize,
+    /// The bytes that were written.
+    offset: u64,
+}
+
+impl Output {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        placed: Placed,
+        id: FileId,
+        len_hint: Option<u64>,
+        not: &[VolumeNumber],
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            placed,
+            id,
+            len_hint,
+            not: not.to_vec(),
+            created: None,
+            buffer: shared.buffers.take(),
+            filled: 0,
+            offset: 0,
+        }
+    }
+
+    pub(super) fn volume(&self) -> &Arc<MountedVolume> {
+        &self.placed.volume
+    }
+
+    /// The file as messages name it.
+    pub(super) fn path(&self) -> PathBuf {
+        self.volume().layout.path(self.id)
+    }
+
+    /// Appends; a full buffer is written when more comes.
+    pub(super) fn append(&mut self, mut bytes: &[u8]) -> Result<(), VolumeError> {
+        while !bytes.is_empty() {
+            if self.filled >= BLOCK_CONTENT_BYTES {
+                self.flush(false)?;
+            }
+            let room = BLOCK_CONTENT_BYTES - self.filled;
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.buffer[self.filled..][..now.len()].copy_from_slice(now);
+            self.filled += now.len();
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Appends the last bytes and writes everything.
+    pub(super) fn finish(mut self, tail: &[u8]) -> Result<(Placed, Created, u64), VolumeError> {
+        if self.filled + tail.len() <= self.buffer.len() {
+            self.buffer[self.filled..][..tail.len()].copy_from_slice(tail);
+            self.filled += tail.len();
+        } else {
+            self.append(tail)?;
+        }
+        self.flush(true)?;
+        let created = self.created.take().ok_or(VolumeError::WriterFailed { id: self.id })?;
+        let placed = Placed::new(Arc::clone(self.volume()));
+        Ok((placed, created, self.offset))
+    }
+
+    /// Writes the buffer. Until the first write succeeds nothing is lost, so that every volume is
+    /// tried.
+    fn flush(&mut self, is_last: bool) -> Result<(), VolumeError> {
+        while self.created.is_none() {
+            match self.create(is_last) {
+                Ok(created) => self.created = Some(created),
+                Err(error) if error.may_succeed_elsewhere() && !error.is_crash() => {
+                    self.not.push(self.volume().number());
+                    match self.shared.place(self.id, self.len_hint, &self.not) {
+                        Ok(placed) => self.placed = placed,
+                        Err(_) => return Err(error),
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if self.filled > 0 {
+            self.write(is_last)?;
+        }
+        Ok(())
+    }
+
+    /// Creates the file and writes the buffer to it.
+    fn create(&mut self, is_last: bool) -> Result<Created, VolumeError> {
+        let known = self.len_hint.unwrap_or(0).max(self.filled as u64);
+        let direct = known >= self.shared.options.direct_bytes_min && self.filled >= BLOCK_BYTES;
+        let access = if direct { Access::Direct } else { Access::Buffered };
+        let volume = Arc::clone(self.volume());
+        let (file, path) = volume.create(self.id, access)?;
+        let charge =
+            Charge { volume: Arc::clone(&volume), shared: Arc::clone(&self.shared), bytes: 0 };
+        self.created = Some(Created { file: Arc::from(file), path, charge });
+        let written = self.write(is_last);
+        let created = self.created.take().ok_or(VolumeError::WriterFailed { id: self.id })?;
+        written.inspect_err(|_| {
+            let _ = volume.disk.remove(&created.path);
+        })?;
+        Ok(created)
+    }
+
+    fn write(&mut self, is_last: bool) -> Result<(), VolumeError> {
+        let volume = &self.placed.volume;
+        let Some(created) = &mut self.created else { return Ok(()) };
+        let is_direct = created.file.mode() != IoMode::Buffered;
+        let mut bytes = self.filled;
+        if is_direct {
+            bytes = bytes.next_multiple_of(BLOCK_BYTES);
+            self.buffer[self.filled..bytes].fill(0);
+        }
+        let end = self.offset + self.filled as u64;
+        let written = created.file.write_all_at(self.offset, &self.buffer[..bytes]);
+        let written = match written {
+            // The zeros behind the end were written for direct I/O alone.
+            Ok(()) if bytes > self.filled => created.file.set_len(end),
+            written => written,
+        };
+        written.map_err(|error| volume.change_failed(error))?;
+        debug_assert!(is_last || bytes == self.filled);
+        volume.bytes_were_written(self.filled as u64);
+        created.charge.add(self.filled as u64);
+        if created.charge.is_too_much() {
+            created.file.sync_data().map_err(|error| volume.change_failed(error))?;
+            created.charge.clear();
+        }
+        self.offset = end;
+        self.filled = 0;
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some(created) = &self.created {
+            // If this fails, the bytes have no record, and the search for orphans finds them.
+            let _ = self.placed.volume.disk.remove(&created.path);
+        }
+    }
+}
