@@ -1,0 +1,175 @@
+//! Finding, listing, opening and deleting files.
+
+use crate::active::Standing;
+use crate::history::record::{Ending, Record};
+use crate::info::FileInfo;
+use crate::pool::Pool;
+use crate::reading::FileReader;
+use crate::record::{FileRecord, Place, split_payload};
+use crate::tenant::{Counters, Tenant};
+use crate::work::dead_topic;
+use crate::{DepotError, FileId};
+use rialto_queue::{Message, MessageId};
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// The most files of one page.
+pub const PAGE_FILES_MAX: usize = 1_000;
+
+impl Pool {
+    fn unknown(&self, tenant: &Tenant, file: impl ToString) -> DepotError {
+        DepotError::UnknownFile { tenant: tenant.name.clone(), file: file.to_string() }
+    }
+
+    pub(crate) fn info(&self, tenant: &Tenant, id: FileId) -> Result<FileInfo, DepotError> {
+        let now = self.now();
+        let active = tenant.files().get(id).map(|file| FileInfo::of_active(file, now));
+        if let Some(active) = active {
+            return Ok(active);
+        }
+        let kept = self.kept_by_id(tenant, id)?.filter(|kept| !kept.is_expired(now));
+        kept.as_ref().map(FileInfo::of_kept).ok_or_else(|| self.unknown(tenant, id))
+    }
+
+    pub(crate) fn info_at(&self, tenant: &Tenant, path: &str) -> Result<FileInfo, DepotError> {
+        let now = self.now();
+        let kept = self.kept_by_path(tenant, path)?.filter(|kept| !kept.is_expired(now));
+        kept.as_ref().map(FileInfo::of_kept).ok_or_else(|| self.unknown(tenant, path))
+    }
+
+    pub(crate) fn work_files(
+        &self,
+        tenant: &Tenant,
+        prefix: &str,
+        after: Option<FileId>,
+        max: usize,
+    ) -> Vec<FileInfo> {
+        let (now, files) = (self.now(), tenant.files());
+        let matching = files.after(after).filter(|file| begins_with(&file.record, prefix));
+        let page = matching.take(max.min(PAGE_FILES_MAX));
+        page.map(|file| FileInfo::of_active(file, now)).collect()
+    }
+
+    pub(crate) fn kept_files(
+        &self,
+        tenant: &Tenant,
+        prefix: &str,
+        after: Option<&str>,
+        max: usize,
+    ) -> Result<Vec<FileInfo>, DepotError> {
+        let now = self.now();
+        let from = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        Ok(self.history.read(|state| {
+            let Some(known) = state.tenants.get(&tenant.number) else { return Vec::new() };
+            let page = known.kept.range::<str, _>((from, Bound::Unbounded));
+            let matching = page.take_while(|(path, _)| path.starts_with(prefix));
+            let living = matching.filter(|(_, file)| !file.is_expired(now));
+            living.take(max.min(PAGE_FILES_MAX)).map(|(_, file)| FileInfo::of_kept(file)).collect()
+        })?)
+    }
+
+    pub(crate) fn open_file(&self, tenant: &Tenant, id: FileId) -> Result<FileReader, DepotError> {
+        let active = {
+            let files = tenant.files();
+            files.get(id).map(|file| (file.record.clone(), file.message, file.standing))
+        };
+        let Some((record, message, standing)) = active else {
+            let record = self.info(tenant, id)?.record;
+            return FileReader::stored(self, record);
+        };
+        match record.place {
+            Place::Volume(_) => FileReader::stored(self, record),
+            Place::Inline => {
+                let message = self.message_of(tenant, message, standing)?;
+                // The message moved while it was looked up: the file has ended or has become a dead
+                // letter.
+                let message = message.filter(|it| holds(it, id));
+                FileReader::inline(record, message.ok_or_else(|| self.unknown(tenant, id))?)
+            }
+        }
+    }
+
+    fn message_of(
+        &self,
+        tenant: &Tenant,
+        message: Option<MessageId>,
+        standing: Standing,
+    ) -> Result<Option<Message>, DepotError> {
+        let (Some(id), Some(work)) = (message, tenant.work()) else { return Ok(None) };
+        Ok(match standing {
+            Standing::Dead => self.queue.message(&dead_topic(&tenant.name)?, id)?,
+            _ => self.queue.message(work.topic(), id)?,
+        })
+    }
+
+    /// Ends a file that no worker has, or that is kept.
+    pub(crate) fn delete(
+        &self,
+        tenant: &Arc<Tenant>,
+        id: FileId,
+        ending: Ending,
+    ) -> Result<(), DepotError> {
+        self.check_open()?;
+        let now = self.now();
+        let active = {
+            let files = tenant.files();
+            files.get(id).map(|file| (file.record.clone(), file.message, file.standing))
+        };
+        let Some((record, message, standing)) = active else {
+            return self.delete_kept(tenant, id, ending);
+        };
+        match standing {
+            Standing::Claimed { until, .. } if until > now => return Err(DepotError::Claimed(id)),
+            Standing::Arriving => return Err(self.unknown(tenant, id)),
+            _ => {}
+        }
+        self.end(tenant, &record, ending)?;
+        // The message is of no use any more. One that cannot be taken now is recognised when it is
+        // delivered.
+        if let (Some(message), Some(work)) = (message, tenant.work()) {
+            let dropped = match standing {
+                Standing::Dead => self.drop_dead_letter(tenant, message),
+                _ => work.drop_waiting(message),
+            };
+            match dropped {
+                Ok(true) => tenant.files().note_acknowledged([id]),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::debug!(file = %id, "the message is dropped at its delivery: {error}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn delete_kept(
+        &self,
+        tenant: &Tenant,
+        id: FileId,
+        ending: Ending,
+    ) -> Result<(), DepotError> {
+        let number = tenant.number;
+        let changed = self.history.record(|state| {
+            let kept = state.tenants.get(&number).and_then(|it| it.kept_by_id(id)).cloned();
+            let kept = kept.ok_or_else(|| self.unknown(tenant, id))?;
+            Ok::<_, DepotError>((kept, vec![Record::Removed { tenant: number, id }]))
+        })?;
+        tenant.uncount(&changed.value.directory, changed.value.bytes);
+        Counters::add(tenant.counters.of(ending), 1);
+        self.remove_bytes(changed.garbage);
+        Ok(())
+    }
+}
+
+/// Whether a message holds this file.
+fn holds(message: &Message, id: FileId) -> bool {
+    split_payload(message.payload()).is_some_and(|(record, _)| record.id == id)
+}
+
+/// Whether the path of a file begins with a prefix.
+fn begins_with(record: &FileRecord, prefix: &str) -> bool {
+    prefix.is_empty() || record.path().starts_with(prefix)
+}

@@ -1,0 +1,136 @@
+//! How the history is read, and repeated in a checkpoint.
+
+use super::record::{Record, Submitted, TenantNumber};
+use super::state::State;
+use crate::FileId;
+use crate::volume::VolumeNumber;
+use rialto_statelog::{InvalidRecord, PendingRecords, StateLogError};
+
+/// The most submit keys of one record: they take at most 200 bytes each.
+const KEYS_PER_RECORD: usize = 1_000;
+
+/// What a checkpoint has still to repeat.
+pub(crate) struct Cursor {
+    volumes: Vec<VolumeNumber>,
+    ended: Vec<FileId>,
+    tenants: Vec<TenantNumber>,
+    /// The tenant whose files are repeated, and the last path.
+    files_of: Option<(TenantNumber, Option<String>)>,
+    has_counters: bool,
+}
+
+impl rialto_statelog::State for State {
+    type Cursor = Cursor;
+
+    fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {
+        let record: Record =
+            postcard::from_bytes(record).map_err(|error| InvalidRecord::new(seq, error))?;
+        self.apply(record);
+        Ok(())
+    }
+
+    fn finish_reading(&mut self) -> Result<(), InvalidRecord> {
+        State::finish_reading(self);
+        Ok(())
+    }
+
+    fn weight(&self) -> usize {
+        State::weight(self)
+    }
+
+    fn begin_checkpoint(&self) -> Cursor {
+        Cursor {
+            volumes: self.volumes.keys().copied().collect(),
+            ended: self.ended.keys().copied().collect(),
+            tenants: self.tenants.keys().copied().collect(),
+            files_of: None,
+            has_counters: false,
+        }
+    }
+
+    fn write_images(
+        &self,
+        cursor: &mut Cursor,
+        records: &mut PendingRecords,
+        bytes: usize,
+    ) -> Result<bool, StateLogError> {
+        let mut written = 0;
+        while written < bytes {
+            match self.next_images(cursor) {
+                None => return Ok(true),
+                Some(images) => {
+                    for image in images {
+                        let image = encode(&image)?;
+                        written += image.len();
+                        records.append_bytes(&image)?;
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl State {
+    /// The next images, a bounded number of them; `None` behind the last one.
+    fn next_images(&self, cursor: &mut Cursor) -> Option<Vec<Record>> {
+        if !cursor.has_counters {
+            cursor.has_counters = true;
+            let (tenant, volume) = (self.next_tenant(), self.next_volume());
+            return Some(vec![Record::Counters { tenant, volume }]);
+        }
+        if let Some(number) = cursor.volumes.pop() {
+            let settings = self.volumes.get(&number);
+            let image = settings.map(|it| Record::Volume { number, settings: it.clone() });
+            return Some(image.into_iter().collect());
+        }
+        if let Some((tenant, after)) = &mut cursor.files_of {
+            let kept = self.tenants.get(tenant).map(|it| &it.kept);
+            let from =
+                (after.as_deref()).map_or(std::ops::Bound::Unbounded, std::ops::Bound::Excluded);
+            let next = kept
+                .and_then(|kept| kept.range::<str, _>((from, std::ops::Bound::Unbounded)).next());
+            if let Some((path, file)) = next {
+                let image = Record::Kept { tenant: *tenant, file: (**file).clone() };
+                *after = Some(path.clone());
+                return Some(vec![image]);
+            }
+            cursor.files_of = None;
+        }
+        if let Some(number) = cursor.tenants.pop() {
+            cursor.files_of = Some((number, None));
+            return Some(self.images_of_tenant(number));
+        }
+        // Behind the tenants: the submit keys of ended files have been repeated with them.
+        let id = cursor.ended.pop()?;
+        let ended = self.ended.get(&id);
+        Some(ended.map(|ended| Record::Ended((**ended).clone())).into_iter().collect())
+    }
+
+    fn images_of_tenant(&self, number: TenantNumber) -> Vec<Record> {
+        let Some(tenant) = self.tenants.get(&number) else { return Vec::new() };
+        let Some(name) = tenant.name.clone() else { return Vec::new() };
+        let (created_at, settings) = (tenant.created_at, tenant.settings.clone());
+        let mut images = vec![Record::Tenant { number, name, created_at, settings }];
+        for (directory, settings) in &tenant.directories {
+            let (directory, settings) = (directory.clone(), *settings);
+            images.push(Record::Directory { tenant: number, directory, settings });
+        }
+        let keys: Vec<Submitted> = tenant.submits.all().cloned().collect();
+        for keys in keys.chunks(KEYS_PER_RECORD) {
+            images.push(Record::SubmitKeys { tenant: number, keys: keys.to_vec() });
+        }
+        images
+    }
+}
+
+/// A record as it is appended.
+pub(crate) fn encode(record: &Record) -> Result<Vec<u8>, StateLogError> {
+    // Nothing in a record is of a kind that cannot be encoded.
+    let bytes =
+        postcard::to_allocvec(record).map_err(|_| StateLogError::Encoding { len_max: 0 })?;
+    if bytes.len() > rialto_statelog::RECORD_BYTES_MAX {
+        return Err(StateLogError::TooLarge { bytes: bytes.len() });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,128 @@
+//! The records of the history.
+
+use crate::name::{Directory, TenantName};
+use crate::quota::Quota;
+use crate::record::FileRecord;
+use crate::volume::{VolumeIdentity, VolumeNumber, VolumeSpec};
+use crate::{DirectoryKind, FileId};
+use rialto_clock::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The version of the records. format: docs/formats/depot.md
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// The number of a tenant: never used again, while a name may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct TenantNumber(pub(crate) u32);
+
+/// The stage of a tenant's life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// Files come and go.
+    #[default]
+    Enabled,
+    /// Files are neither accepted nor handed out.
+    Disabled,
+    /// Files are handed out, and none is accepted.
+    Draining,
+    /// Its files are being removed.
+    Deleting,
+}
+
+/// What an operator set for a tenant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TenantSettings {
+    pub(crate) stage: Stage,
+    pub(crate) quota: Quota,
+}
+
+/// What an operator set for a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DirectorySettings {
+    pub(crate) kind: Option<DirectoryKind>,
+    pub(crate) quota: Quota,
+}
+
+/// A volume of the pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct VolumeSettings {
+    pub(crate) name: String,
+    pub(crate) dir: String,
+    pub(crate) weight: u32,
+    pub(crate) identity: VolumeIdentity,
+    pub(crate) draining: bool,
+}
+
+impl VolumeSettings {
+    pub(crate) fn spec(&self) -> VolumeSpec {
+        VolumeSpec {
+            name: self.name.clone(),
+            dir: self.dir.clone().into(),
+            weight: self.weight,
+            identity: Some(self.identity),
+        }
+    }
+}
+
+/// How a work file ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Ending {
+    Completed,
+    Deleted,
+    Expired,
+}
+
+/// The end of a work file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) tenant: TenantNumber,
+    pub(crate) id: FileId,
+    pub(crate) at: Timestamp,
+    pub(crate) ending: Ending,
+    /// The volume with its bytes, unless they were inline or are kept.
+    pub(crate) volume: Option<VolumeNumber>,
+    /// Its submit key, so that a repeat after its end is recognised.
+    pub(crate) submitted: Option<Submitted>,
+    /// Results that are kept: they exist with this record.
+    pub(crate) kept: Vec<FileRecord>,
+    /// Results that are work: they are published together with the acknowledgement of this file.
+    pub(crate) published: Vec<FileRecord>,
+}
+
+/// A submit key, and the file that was accepted under it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Submitted {
+    pub(crate) key: String,
+    pub(crate) id: FileId,
+    /// Tells another content from the same one.
+    pub(crate) fingerprint: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Record {
+    /// A tenant exists, with these settings.
+    Tenant {
+        number: TenantNumber,
+        name: TenantName,
+        created_at: Timestamp,
+        settings: TenantSettings,
+    },
+    /// A tenant and everything in it is gone.
+    TenantDeleted { number: TenantNumber },
+    /// A directory has these settings; the default ones remove it from the list.
+    Directory { tenant: TenantNumber, directory: Directory, settings: DirectorySettings },
+    /// A volume is mounted, and takes new files unless it drains.
+    Volume { number: VolumeNumber, settings: VolumeSettings },
+    /// A volume is no longer of this pool.
+    VolumeUnmounted { number: VolumeNumber },
+    /// A file is kept under its path, instead of an earlier one of that path.
+    Kept { tenant: TenantNumber, file: FileRecord },
+    /// A kept file is gone.
+    Removed { tenant: TenantNumber, id: FileId },
+    /// A work file ended.
+    Ended(Ended),
+    /// Submit keys of files that are gone, oldest first.
+    SubmitKeys { tenant: TenantNumber, keys: Vec<Submitted> },
+    /// The numbers of the next tenant and volume are at least these.
+    Counters { tenant: TenantNumber, volume: VolumeNumber },
+}

@@ -1,0 +1,204 @@
+//! What the pool does by itself, in small steps.
+
+use crate::DepotError;
+use crate::history::record::{Ending, Record, Stage};
+use crate::pool::Pool;
+use crate::tenant::Tenant;
+use crate::work::{dead_topic, topic_of};
+use rialto_queue::QueueError;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The time between two rounds.
+const ROUND: Duration = Duration::from_millis(20);
+/// The most files of a kind that one round ends or removes.
+const STEP_FILES: usize = 256;
+
+/// The thread of a pool.
+pub(crate) struct Housekeeping {
+    stopped: Arc<(Mutex<bool>, Condvar)>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Housekeeping {
+    pub(crate) fn start(pool: &Arc<Pool>) -> Result<Self, DepotError> {
+        let stopped = Arc::new((Mutex::new(false), Condvar::new()));
+        let (signal, pool) = (stopped.clone(), Arc::downgrade(pool));
+        let thread = std::thread::Builder::new()
+            .name("depot".to_owned())
+            .spawn(move || run(&signal, &pool))
+            .map_err(|error| DepotError::Internal(format!("no thread can be started: {error}")))?;
+        Ok(Self { stopped, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub(crate) fn stop(&self) {
+        *self.stopped.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stopped.1.notify_all();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            tracing::error!("the housekeeping of the file pool panicked");
+        }
+    }
+}
+
+impl Drop for Housekeeping {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>) {
+    let mut last_error = String::new();
+    let mut stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let waited = signal.1.wait_timeout_while(stopped, ROUND, |stopped| !*stopped);
+        (stopped, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if *stopped {
+            return;
+        }
+        drop(stopped);
+        let Some(pool) = pool.upgrade() else { return };
+        match pool.keep_house() {
+            Ok(()) => last_error.clear(),
+            Err(error) => {
+                // Told once, until it changes or passes.
+                let text = error.to_string();
+                if text != last_error {
+                    tracing::warn!("the housekeeping of the file pool failed: {text}");
+                    last_error = text;
+                }
+            }
+        }
+        drop(pool);
+        stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+impl Pool {
+    /// One round. An error of one part does not keep the others from their turn.
+    pub(crate) fn keep_house(&self) -> Result<(), DepotError> {
+        // A round of the thread and one of a caller do not meet.
+        let _round = self.housekeeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first_error = None;
+        let mut note = |result: Result<(), DepotError>| {
+            if let Err(error) = result {
+                first_error.get_or_insert(error);
+            }
+        };
+        for garbage in self.removals.take(STEP_FILES) {
+            self.remove_now(garbage);
+        }
+        let tenants = self.all_tenants();
+        note(self.forget_ended(&tenants));
+        for tenant in tenants {
+            note(self.expire_work(&tenant));
+            if tenant.files().len() > 0 {
+                note(self.follow_dead_letters(&tenant));
+            }
+            if tenant.stage() == Stage::Deleting {
+                note(self.delete_step(&tenant));
+            } else if tenant.files().len() > 0 {
+                // Delays and claims may have ended.
+                self.ready.announce(&tenant);
+            }
+        }
+        note(self.expire_kept());
+        note(self.history.maintain(self.now()).map_err(DepotError::from));
+        first_error.map_or(Ok(()), Err)
+    }
+
+    /// Ends work files that expired and are not claimed.
+    fn expire_work(&self, tenant: &Arc<Tenant>) -> Result<(), DepotError> {
+        let expired = tenant.files().expired(self.now(), STEP_FILES);
+        for id in expired {
+            match self.delete(tenant, id, Ending::Expired) {
+                Ok(()) | Err(DepotError::Claimed(_) | DepotError::UnknownFile { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes kept files that expired.
+    fn expire_kept(&self) -> Result<(), DepotError> {
+        let now = self.now();
+        let expired = self.history.read(|state| state.expired_kept(now, STEP_FILES))?;
+        for (number, id) in expired {
+            let tenant = self.all_tenants().into_iter().find(|tenant| tenant.number == number);
+            if let Some(tenant) = tenant {
+                match self.delete_kept(&tenant, id, Ending::Expired) {
+                    Ok(()) | Err(DepotError::UnknownFile { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets files that ended, when their acknowledgement is durable.
+    fn forget_ended(&self, tenants: &[Arc<Tenant>]) -> Result<(), DepotError> {
+        let mut acknowledged = Vec::new();
+        for tenant in tenants {
+            let Some(work) = tenant.work() else { continue };
+            let ids = tenant.files().take_acknowledged();
+            if !ids.is_empty() {
+                acknowledged.push((tenant, work, ids));
+            }
+        }
+        // One confirmation covers the acknowledgements of all groups of the queue.
+        let confirmed =
+            acknowledged.last().map_or(Ok(()), |(_, work, _)| work.consumer().confirm());
+        if let Err(error) = confirmed {
+            for (tenant, _, ids) in acknowledged {
+                tenant.files().note_acknowledged(ids);
+            }
+            return Err(error.into());
+        }
+        for (tenant, _, ids) in acknowledged {
+            self.history.adjust(|state| ids.iter().for_each(|id| drop(state.ended.remove(id))))?;
+            let mut files = tenant.files();
+            ids.iter().for_each(|id| files.forget_ended(*id));
+        }
+        Ok(())
+    }
+
+    /// Removes some files of a tenant that is being deleted, and then the tenant.
+    fn delete_step(&self, tenant: &Arc<Tenant>) -> Result<(), DepotError> {
+        let active: Vec<_> = {
+            let files = tenant.files();
+            files.after(None).take(STEP_FILES).map(|file| file.record.clone()).collect()
+        };
+        for record in &active {
+            // Claims of a deleted tenant are lost.
+            self.end(tenant, record, Ending::Deleted)?;
+        }
+        let kept = self.kept_files(tenant, "", None, STEP_FILES)?;
+        for file in &kept {
+            self.delete_kept(tenant, file.record.id, Ending::Deleted)?;
+        }
+        if !active.is_empty() || !kept.is_empty() {
+            return Ok(());
+        }
+        let topics = [dead_topic(&tenant.name)?, topic_of(&tenant.name)];
+        for topic in topics {
+            match self.queue.delete_topic(&topic) {
+                Ok(()) | Err(QueueError::UnknownTopic(_) | QueueError::TopicDeleted(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let number = tenant.number;
+        let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        self.history
+            .record(|_| Ok::<_, DepotError>(((), vec![Record::TenantDeleted { number }])))?;
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        tenants.by_name.remove(&tenant.name);
+        if tenant.work().is_some() {
+            self.working.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

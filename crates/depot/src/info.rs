@@ -1,0 +1,127 @@
+//! What callers are told of tenants and files.
+
+use crate::DirectoryKind;
+use crate::active::{ActiveFile, Standing};
+use crate::name::{Directory, TenantName};
+use crate::quota::Quota;
+use crate::record::FileRecord;
+use rialto_clock::Timestamp;
+use std::sync::Arc;
+
+/// The state of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// It waits for a worker, or for the end of a delay.
+    Waiting,
+    /// A worker has it until this time.
+    Claimed {
+        /// The deadline of the claim.
+        until: Timestamp,
+    },
+    /// It was handed out as often as it may be, or was refused: it is a dead letter.
+    Dead,
+    /// It is kept on a shelf.
+    Kept,
+}
+
+impl FileState {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Claimed { .. } => "claimed",
+            Self::Dead => "dead",
+            Self::Kept => "kept",
+        }
+    }
+}
+
+/// A file of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileInfo {
+    /// The file.
+    pub record: Arc<FileRecord>,
+    /// Its state.
+    pub state: FileState,
+    /// How often it was handed out.
+    pub attempts: u16,
+}
+
+impl FileInfo {
+    pub(crate) fn of_active(file: &ActiveFile, now: Timestamp) -> Self {
+        let state = match file.standing {
+            Standing::Claimed { until, .. } if until > now => FileState::Claimed { until },
+            Standing::Arriving | Standing::Waiting | Standing::Claimed { .. } => FileState::Waiting,
+            Standing::Dead => FileState::Dead,
+        };
+        Self { record: file.record.clone(), state, attempts: file.attempts }
+    }
+
+    pub(crate) fn of_kept(record: &Arc<FileRecord>) -> Self {
+        Self { record: record.clone(), state: FileState::Kept, attempts: 0 }
+    }
+}
+
+/// A directory with settings of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryInfo {
+    /// The directory.
+    pub directory: Directory,
+    /// What becomes of its files, if that is set here.
+    pub kind: Option<DirectoryKind>,
+    /// Its quota.
+    pub quota: Quota,
+    /// The files in it and below it.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantInfo {
+    /// Its name.
+    pub name: TenantName,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// `enabled`, `disabled`, `draining` or `being deleted`.
+    pub stage: &'static str,
+    /// Its quota.
+    pub quota: Quota,
+    /// Its files, those being written included.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The directories with settings of their own.
+    pub directories: Vec<DirectoryInfo>,
+    /// Its work.
+    pub work: WorkInfo,
+}
+
+/// The work of a tenant, and what happened since the pool was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkInfo {
+    /// Files that wait.
+    pub waiting: u64,
+    /// Files in the hands of workers.
+    pub claimed: u64,
+    /// Dead letters.
+    pub dead: u64,
+    /// When the oldest waiting file was accepted.
+    pub oldest_waiting: Option<Timestamp>,
+    /// Files that were accepted.
+    pub accepted: u64,
+    /// Their bytes.
+    pub accepted_bytes: u64,
+    /// Claims of files.
+    pub claims: u64,
+    /// Files that were completed.
+    pub completed: u64,
+    /// Claims that ended as failed.
+    pub failed: u64,
+    /// Files that expired.
+    pub expired: u64,
+    /// Files that were deleted.
+    pub deleted: u64,
+}

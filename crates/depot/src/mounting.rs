@@ -1,0 +1,82 @@
+//! The volumes of a pool, as its history keeps them.
+
+use crate::DepotError;
+use crate::history::State;
+use crate::history::record::{Record, VolumeSettings};
+use crate::pool::Pool;
+use crate::record::FileRecord;
+use crate::volume::{VolumeNumber, VolumeSpec};
+use std::sync::PoisonError;
+
+/// The most volumes of a pool.
+pub const VOLUMES_MAX: usize = 256;
+
+fn number_of(state: &State, name: &str) -> Result<(VolumeNumber, VolumeSettings), DepotError> {
+    let found = state.volumes.iter().find(|(_, settings)| settings.name == name);
+    let unknown = || DepotError::UnknownVolume(name.to_owned());
+    found.map(|(number, settings)| (*number, settings.clone())).ok_or_else(unknown)
+}
+
+impl Pool {
+    pub(crate) fn mount(&self, spec: VolumeSpec) -> Result<VolumeNumber, DepotError> {
+        self.check_open()?;
+        let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(dir) = spec.dir.to_str().map(str::to_owned) else {
+            return Err(DepotError::invalid("dir", "the path of a volume is UTF-8"));
+        };
+        let (number, volumes) =
+            self.history.read(|state| (state.next_volume(), state.volumes.len()))?;
+        if volumes >= VOLUMES_MAX {
+            return Err(DepotError::TooMany { what: "volumes", limit: VOLUMES_MAX });
+        }
+        let identity = self.volumes.mount(number, &spec)?;
+        let VolumeSpec { name, weight, .. } = spec;
+        let settings = VolumeSettings { name, dir, weight, identity, draining: false };
+        self.history
+            .record(|_| Ok::<_, DepotError>(((), vec![Record::Volume { number, settings }])))?;
+        Ok(number)
+    }
+
+    pub(crate) fn drain_volume(&self, name: &str, draining: bool) -> Result<(), DepotError> {
+        self.check_open()?;
+        let changed = self.history.record(|state| {
+            let (number, mut settings) = number_of(state, name)?;
+            settings.draining = draining;
+            Ok::<_, DepotError>((number, vec![Record::Volume { number, settings }]))
+        })?;
+        Ok(self.volumes.set_draining(changed.value, draining)?)
+    }
+
+    pub(crate) fn unmount(&self, name: &str) -> Result<(), DepotError> {
+        self.check_open()?;
+        let (number, settings) = self.history.read(|state| number_of(state, name))??;
+        if !settings.draining {
+            // No file must arrive between the count and the record.
+            self.drain_volume(name, true)?;
+        }
+        let files = self.files_on(number)?;
+        if files > 0 {
+            return Err(DepotError::VolumeInUse { name: name.to_owned(), files });
+        }
+        self.volumes.unmount(number)?;
+        self.history
+            .record(|_| Ok::<_, DepotError>(((), vec![Record::VolumeUnmounted { number }])))?;
+        Ok(())
+    }
+
+    /// The number of files whose bytes are on a volume.
+    fn files_on(&self, number: VolumeNumber) -> Result<usize, DepotError> {
+        let is_on =
+            |file: &FileRecord| file.place.stored().is_some_and(|stored| stored.volume == number);
+        let kept = self.history.read(|state| {
+            let files = state.tenants.values().flat_map(|tenant| tenant.kept.values());
+            files.filter(|file| is_on(file)).count()
+        })?;
+        let active = self
+            .all_tenants()
+            .iter()
+            .map(|tenant| tenant.files().after(None).filter(|file| is_on(&file.record)).count())
+            .sum::<usize>();
+        Ok(kept + active + self.removals.len())
+    }
+}

@@ -1,0 +1,117 @@
+//! The configuration of a pool.
+
+use crate::volume::VolumeOptions;
+use rialto_clock::{Clock, SystemClock};
+use rialto_disk::{Disk, RealDisk};
+use rialto_log::{Level, fresh_salt};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What becomes of the files of a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectoryKind {
+    /// Files are claimed, and end when they are completed.
+    #[default]
+    Work,
+    /// Files are kept under their paths until they are deleted.
+    Shelf,
+}
+
+impl DirectoryKind {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Shelf => "shelf",
+        }
+    }
+}
+
+/// The configuration of a pool.
+#[derive(Clone)]
+pub struct DepotOptions {
+    /// The directory of the pool: its history, its work queues and its lock. Volumes have
+    /// directories of their own.
+    pub dir: PathBuf,
+    /// What an acknowledgement means. It is fixed when the pool is made: a work queue keeps the level
+    /// that it was made with.
+    pub level: Level,
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Sixteen random bytes for every log that is opened.
+    pub salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
+    /// The directory of the volume that a new pool makes; `None` makes none.
+    pub first_volume: Option<PathBuf>,
+    /// The settings of volumes.
+    pub volumes: VolumeOptions,
+    /// Work files of at most this many bytes travel in their message. At most
+    /// [`INLINE_BYTES_MAX`].
+    pub inline_bytes_max: usize,
+    /// The largest file, in bytes.
+    pub file_bytes_max: u64,
+    /// Whether the first file for an unknown tenant creates it.
+    pub create_tenants: bool,
+    /// The most tenants.
+    pub tenants_max: usize,
+    /// The most tenants with a work queue.
+    pub working_tenants_max: usize,
+    /// How long a claim lasts, unless the worker says otherwise.
+    pub claim_duration: Duration,
+    /// How often a file is handed out before it becomes a dead letter; 0 is no limit.
+    pub attempts_max: u16,
+    /// The delay before a failed file is handed out again. It doubles with every attempt.
+    pub retry_delay: Duration,
+    /// The largest such delay.
+    pub retry_delay_max: Duration,
+    /// The most priorities of files, 1 to 16.
+    pub priorities: u8,
+    /// The most descriptors that the work queues keep open.
+    pub descriptors_max: usize,
+    /// The most claimed files of a tenant.
+    pub claimed_max: usize,
+}
+
+/// The most bytes of a file that travels in its message.
+pub const INLINE_BYTES_MAX: usize = 512 << 10;
+
+impl DepotOptions {
+    /// The default options of a pool in a directory of the real disk.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        let dir = dir.into();
+        Self {
+            first_volume: Some(dir.join("volume")),
+            dir,
+            level: Level::Synced,
+            disk: Arc::new(RealDisk),
+            clock: Arc::new(SystemClock),
+            salt: Arc::new(fresh_salt),
+            volumes: VolumeOptions::default(),
+            inline_bytes_max: 16 << 10,
+            file_bytes_max: 64 << 30,
+            create_tenants: true,
+            tenants_max: 65_536,
+            working_tenants_max: 4_096,
+            claim_duration: Duration::from_secs(60),
+            attempts_max: 5,
+            retry_delay: Duration::from_secs(5),
+            retry_delay_max: Duration::from_secs(300),
+            priorities: 4,
+            descriptors_max: 512,
+            claimed_max: 65_536,
+        }
+    }
+
+    /// Sets the level.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}

@@ -1,0 +1,248 @@
+//! What the parts of a pool share.
+
+use crate::file_id::FileIds;
+use crate::history::record::{Record, Stage, TenantNumber, TenantSettings};
+use crate::history::{Garbage, History};
+use crate::name::TenantName;
+use crate::options::DepotOptions;
+use crate::quota::{Quota, Usage};
+use crate::ready::ReadyTenants;
+use crate::record::FileRecord;
+use crate::removal::Removals;
+use crate::tenant::Tenant;
+use crate::volume::Volumes;
+use crate::work::Work;
+use crate::{DepotError, FileId};
+use rialto_clock::{Clock, Timestamp};
+use rialto_disk::DirLock;
+use rialto_queue::Queue;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+#[derive(Default)]
+pub(crate) struct TenantTable {
+    pub(crate) by_name: HashMap<TenantName, Arc<Tenant>>,
+}
+
+/// Everything of a pool that its callers and its housekeeping share.
+pub(crate) struct Pool {
+    pub(crate) options: DepotOptions,
+    pub(crate) queue: Queue,
+    pub(crate) history: History,
+    pub(crate) volumes: Volumes,
+    pub(crate) tenants: RwLock<TenantTable>,
+    /// Taken while tenants come, change and go.
+    pub(crate) changing_tenants: Mutex<()>,
+    /// Taken for a round of housekeeping.
+    pub(crate) housekeeping: Mutex<()>,
+    pub(crate) ready: ReadyTenants,
+    pub(crate) removals: Removals,
+    /// The tenants with an open work queue.
+    pub(crate) working: AtomicUsize,
+    /// The number of this opening, which tokens of claims carry.
+    pub(crate) opening: u64,
+    pub(crate) is_closed: AtomicBool,
+    ids: FileIds,
+    _lock: Box<dyn DirLock>,
+}
+
+impl Pool {
+    pub(crate) fn new(
+        options: DepotOptions,
+        lock: Box<dyn DirLock>,
+        queue: Queue,
+        history: History,
+        volumes: Volumes,
+    ) -> Self {
+        let mut opening = [0; 8];
+        opening.copy_from_slice(&(options.salt)()[..8]);
+        let opening = u64::from_le_bytes(opening);
+        Self {
+            options,
+            queue,
+            history,
+            volumes,
+            tenants: RwLock::default(),
+            changing_tenants: Mutex::default(),
+            housekeeping: Mutex::default(),
+            ready: ReadyTenants::default(),
+            removals: Removals::default(),
+            working: AtomicUsize::new(0),
+            opening,
+            is_closed: AtomicBool::new(false),
+            ids: FileIds::new(opening),
+            _lock: lock,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
+    pub(crate) fn next_id(&self) -> FileId {
+        self.ids.next(self.now())
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), DepotError> {
+        if self.is_closed.load(Ordering::Acquire) { Err(DepotError::Closed) } else { Ok(()) }
+    }
+
+    pub(crate) fn check_file_bytes(&self, bytes: u64) -> Result<(), DepotError> {
+        let max = self.options.file_bytes_max;
+        if bytes > max { Err(DepotError::TooLarge { max }) } else { Ok(()) }
+    }
+
+    /// A tenant in memory.
+    pub(crate) fn find_tenant(&self, name: &str) -> Option<Arc<Tenant>> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        tenants.by_name.get(name).cloned()
+    }
+
+    pub(crate) fn tenant(&self, name: &TenantName) -> Result<Arc<Tenant>, DepotError> {
+        self.check_open()?;
+        self.find_tenant(name.as_str()).ok_or_else(|| DepotError::UnknownTenant(name.clone()))
+    }
+
+    pub(crate) fn all_tenants(&self) -> Vec<Arc<Tenant>> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        tenants.by_name.values().cloned().collect()
+    }
+
+    /// The tenant of a new file, created if the pool does that.
+    pub(crate) fn tenant_of_file(&self, name: &TenantName) -> Result<Arc<Tenant>, DepotError> {
+        match self.tenant(name) {
+            Err(DepotError::UnknownTenant(_)) if self.options.create_tenants => {}
+            result => return result,
+        }
+        match self.create_tenant(name, Quota::default()) {
+            Ok(tenant) => Ok(tenant),
+            // Another thread was faster.
+            Err(DepotError::TenantExists(_)) => self.tenant(name),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn create_tenant(
+        &self,
+        name: &TenantName,
+        quota: Quota,
+    ) -> Result<Arc<Tenant>, DepotError> {
+        self.check_open()?;
+        let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.find_tenant(name.as_str()).is_some() {
+            return Err(DepotError::TenantExists(name.clone()));
+        }
+        let limit = self.options.tenants_max;
+        let created_at = self.now();
+        let changed = self.history.record(|state| {
+            if state.tenants.len() >= limit {
+                return Err(DepotError::TooMany { what: "tenants", limit });
+            }
+            let number = state.next_tenant();
+            let settings = TenantSettings { stage: Stage::Enabled, quota };
+            let name = name.clone();
+            Ok((number, vec![Record::Tenant { number, name, created_at, settings }]))
+        })?;
+        let usage = Usage::new(quota);
+        let tenant =
+            Arc::new(Tenant::new(changed.value, name.clone(), created_at, Stage::Enabled, usage));
+        self.insert_tenant(tenant.clone());
+        Ok(tenant)
+    }
+
+    pub(crate) fn insert_tenant(&self, tenant: Arc<Tenant>) {
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        tenants.by_name.insert(tenant.name.clone(), tenant);
+    }
+
+    /// The work queue of a tenant, made with its first file.
+    pub(crate) fn work_of<'t>(&self, tenant: &'t Tenant) -> Result<&'t Work, DepotError> {
+        if let Some(work) = tenant.work() {
+            return Ok(work);
+        }
+        let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenant.work_or_open(|| {
+            let limit = self.options.working_tenants_max;
+            if self.working.load(Ordering::Relaxed) >= limit {
+                return Err(DepotError::TooMany { what: "tenants with a work queue", limit });
+            }
+            let work = Work::open(&self.queue, &tenant.name, &self.options)?;
+            self.working.fetch_add(1, Ordering::Relaxed);
+            Ok(work)
+        })
+    }
+
+    /// The file that was accepted under a submit key, and is kept or gone.
+    pub(crate) fn submitted_before(
+        &self,
+        tenant: &Tenant,
+        key: &str,
+    ) -> Result<Option<(FileId, u64)>, DepotError> {
+        Ok(self.history.read(|state| {
+            let tenant = state.tenants.get(&tenant.number)?;
+            tenant.submitted(key)
+        })?)
+    }
+
+    pub(crate) fn kept_by_id(
+        &self,
+        tenant: &Tenant,
+        id: FileId,
+    ) -> Result<Option<Arc<FileRecord>>, DepotError> {
+        Ok(self.history.read(|state| {
+            state.tenants.get(&tenant.number).and_then(|it| it.kept_by_id(id)).cloned()
+        })?)
+    }
+
+    pub(crate) fn kept_by_path(
+        &self,
+        tenant: &Tenant,
+        path: &str,
+    ) -> Result<Option<Arc<FileRecord>>, DepotError> {
+        Ok(self.history.read(|state| {
+            state.tenants.get(&tenant.number).and_then(|it| it.kept.get(path)).cloned()
+        })?)
+    }
+
+    /// Removes bytes without a record, soon.
+    pub(crate) fn remove_bytes(&self, garbage: impl IntoIterator<Item = Garbage>) {
+        for garbage in garbage {
+            if let Some(garbage) = self.removals.add(garbage) {
+                self.remove_now(garbage);
+            }
+        }
+    }
+
+    /// Removes bytes. A failure is logged: they are then found as bytes without a record.
+    pub(crate) fn remove_now(&self, Garbage { id, volume }: Garbage) {
+        if let Err(error) = self.volumes.remove(id, volume) {
+            tracing::warn!(file = %id, volume = volume.0, "bytes were not removed: {error}");
+        }
+    }
+
+    /// The settings of a tenant as history has them, changed and recorded.
+    pub(crate) fn change_tenant(
+        &self,
+        tenant: &Tenant,
+        change: impl FnOnce(&mut TenantSettings),
+    ) -> Result<TenantSettings, DepotError> {
+        let number: TenantNumber = tenant.number;
+        let changed = self.history.record(|state| {
+            let found = state.tenants.get(&number);
+            let Some(known) = found.filter(|known| known.name.is_some()) else {
+                return Err(DepotError::UnknownTenant(tenant.name.clone()));
+            };
+            let mut settings = known.settings.clone();
+            change(&mut settings);
+            let record = Record::Tenant {
+                number,
+                name: tenant.name.clone(),
+                created_at: known.created_at,
+                settings: settings.clone(),
+            };
+            Ok((settings, vec![record]))
+        })?;
+        Ok(changed.value)
+    }
+}

@@ -1,0 +1,61 @@
+//! The tenants whose files may be claimed, so that workers of all tenants take from each in turn.
+
+use crate::tenant::Tenant;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// A ring of tenants. One that has files and does not stand in it is put back by the housekeeping,
+/// which also covers files whose delay or claim has ended.
+#[derive(Default)]
+pub(crate) struct ReadyTenants {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    ring: VecDeque<Arc<Tenant>>,
+    waiting: Vec<Waker>,
+}
+
+impl ReadyTenants {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a tenant into the ring, unless it stands there, and wakes the waiting workers.
+    pub(crate) fn announce(&self, tenant: &Arc<Tenant>) {
+        if tenant.is_queued.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut inner = self.inner();
+        inner.ring.push_back(tenant.clone());
+        let waiting = std::mem::take(&mut inner.waiting);
+        drop(inner);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Takes the next tenant out of the ring.
+    pub(crate) fn next(&self) -> Option<Arc<Tenant>> {
+        let tenant = self.inner().ring.pop_front()?;
+        tenant.is_queued.store(false, Ordering::Release);
+        Some(tenant)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.inner().ring.len()
+    }
+
+    /// Ready when a tenant stands in the ring.
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.inner();
+        if !inner.ring.is_empty() {
+            return Poll::Ready(());
+        }
+        if !inner.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+            inner.waiting.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,206 @@
+//! Opening a pool: the history and the work queues are read, and the index is made of both.
+
+use crate::active::{ActiveFile, Standing};
+use crate::history::record::TenantNumber;
+use crate::history::{Garbage, History};
+use crate::options::{DepotOptions, INLINE_BYTES_MAX};
+use crate::pool::Pool;
+use crate::quota::Usage;
+use crate::record::split_payload;
+use crate::tenant::Tenant;
+use crate::volume::{VolumeSpec, Volumes};
+use crate::work::{Work, topic_of};
+use crate::{DepotError, FileId};
+use rialto_log::Level;
+use rialto_queue::{Queue, QueueOptions};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What was found when a pool was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenReport {
+    /// Tenants.
+    pub tenants: usize,
+    /// Work files that wait.
+    pub waiting: usize,
+    /// Dead letters.
+    pub dead: usize,
+    /// Files that are kept.
+    pub kept: usize,
+    /// Files that had ended before the last stop, whose acknowledgement was not durable: they are
+    /// handed to nobody.
+    pub ended: usize,
+    /// Bytes of files that are gone, which are removed now.
+    pub removed: usize,
+    /// Volumes that could not be mounted, with the reasons. Their files cannot be read.
+    pub absent_volumes: Vec<String>,
+}
+
+/// The name of the volume that a new pool makes.
+const FIRST_VOLUME: &str = "main";
+
+fn check(options: &DepotOptions) -> Result<(), DepotError> {
+    let invalid = |field, why: &str| Err(DepotError::invalid(field, why));
+    if options.inline_bytes_max > INLINE_BYTES_MAX {
+        return invalid("inline_bytes_max", "at most 524288 bytes travel in a message");
+    }
+    if !(1..=16).contains(&options.priorities) {
+        return invalid("priorities", "use 1 to 16");
+    }
+    Ok(())
+}
+
+pub(crate) fn open(
+    options: DepotOptions,
+    is_stepped: bool,
+) -> Result<(Arc<Pool>, OpenReport), DepotError> {
+    check(&options)?;
+    options.disk.create_dir_all(&options.dir)?;
+    let lock = options.disk.lock(&options.dir)?;
+    let history = History::open(&options)?;
+    let queue = open_queue(&options, is_stepped)?;
+    let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
+    let mut report = OpenReport::default();
+    let mounted = history.read(|state| state.volumes.clone())?;
+    for (number, settings) in &mounted {
+        match volumes.mount(*number, &settings.spec()) {
+            Ok(_) if settings.draining => volumes.set_draining(*number, true)?,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(volume = %settings.name, "the volume is absent: {error}");
+                report.absent_volumes.push(format!("{}: {error}", settings.name));
+            }
+        }
+    }
+    let pool = Arc::new(Pool::new(options, lock, queue, history, volumes));
+    if mounted.is_empty()
+        && let Some(dir) = pool.options.first_volume.clone()
+    {
+        pool.mount(VolumeSpec { name: FIRST_VOLUME.to_owned(), dir, weight: 1, identity: None })?;
+    }
+    let tenants = make_tenants(&pool, &mut report)?;
+    for tenant in &tenants {
+        index(&pool, tenant, &mut report)?;
+    }
+    forget_acknowledged(&pool, &tenants)?;
+    // Bytes that the last process did not come to remove.
+    let garbage = pool.history.adjust(|state| std::mem::take(&mut state.garbage))?;
+    let garbage: Vec<Garbage> = living(&pool, &tenants, garbage)?;
+    report.removed = garbage.len();
+    pool.remove_bytes(garbage);
+    for tenant in tenants {
+        pool.ready.announce(&tenant);
+    }
+    Ok((pool, report))
+}
+
+fn open_queue(options: &DepotOptions, is_stepped: bool) -> Result<Queue, DepotError> {
+    let queue_options = QueueOptions {
+        dir: (options.level != Level::Memory).then(|| options.dir.join("queue")),
+        descriptors_max: options.descriptors_max,
+        disk: options.disk.clone(),
+        clock: options.clock.clone(),
+        keys: options.volumes.keys.clone(),
+        salt: options.salt.clone(),
+        ..QueueOptions::in_memory()
+    };
+    Ok(if is_stepped { Queue::open_stepped(queue_options)? } else { Queue::open(queue_options)? })
+}
+
+fn make_tenants(pool: &Pool, report: &mut OpenReport) -> Result<Vec<Arc<Tenant>>, DepotError> {
+    let tenants = pool.history.read(|state| {
+        let known = state.tenants.iter().filter_map(|(number, known)| {
+            let name = known.name.clone()?;
+            let usage = Usage::new(known.settings.quota);
+            let stage = known.settings.stage;
+            let tenant = Arc::new(Tenant::new(*number, name, known.created_at, stage, usage));
+            for (directory, settings) in &known.directories {
+                tenant.set_directory(directory.clone(), *settings, || (0, 0));
+            }
+            for file in known.kept.values() {
+                tenant.count(&file.directory, file.bytes);
+            }
+            report.kept += known.kept.len();
+            Some(tenant)
+        });
+        known.collect::<Vec<_>>()
+    })?;
+    report.tenants = tenants.len();
+    tenants.iter().for_each(|tenant| pool.insert_tenant(tenant.clone()));
+    Ok(tenants)
+}
+
+/// Indexes the work files of a tenant.
+fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut OpenReport) -> Result<(), DepotError> {
+    if pool.queue.options(&topic_of(&tenant.name)).is_err() {
+        return Ok(());
+    }
+    let number: TenantNumber = tenant.number;
+    let ended: HashSet<FileId> = pool.history.read(|state| {
+        let of_tenant = state.ended.values().filter(|ended| ended.tenant == number);
+        of_tenant.map(|ended| ended.id).collect()
+    })?;
+    let work = tenant.work_or_open(|| Work::open(&pool.queue, &tenant.name, &pool.options))?;
+    pool.working.fetch_add(1, Ordering::Relaxed);
+    ended.iter().for_each(|id| tenant.files().note_ended(*id));
+    let mut met = HashSet::new();
+    for message in work.consumer().unacknowledged()? {
+        let message = message?;
+        let Some((record, _)) = split_payload(message.payload()) else { continue };
+        let mut files = tenant.files();
+        if files.has_ended(record.id) {
+            met.insert(record.id);
+            continue;
+        }
+        if files.get(record.id).is_some() {
+            continue;
+        }
+        tenant.count(&record.directory, record.bytes);
+        let mut file = ActiveFile::new(Arc::new(record), Standing::Waiting);
+        file.message = Some(message.id());
+        files.insert(file);
+        report.waiting += 1;
+    }
+    pool.index_dead_letters(tenant, &mut met)?;
+    let mut files = tenant.files();
+    // The message of the others is acknowledged, durably.
+    ended.difference(&met).for_each(|id| files.forget_ended(*id));
+    report.ended += met.len();
+    for file in files.after(None).filter(|file| file.standing == Standing::Dead) {
+        tenant.count(&file.record.directory, file.record.bytes);
+        report.dead += 1;
+    }
+    Ok(())
+}
+
+/// Forgets files that ended and have no message any more: their acknowledgement was durable.
+fn forget_acknowledged(pool: &Pool, tenants: &[Arc<Tenant>]) -> Result<(), DepotError> {
+    pool.history.adjust(|state| {
+        state.ended.retain(|id, ended| {
+            let tenant = tenants.iter().find(|tenant| tenant.number == ended.tenant);
+            tenant.is_some_and(|tenant| tenant.files().has_ended(*id))
+        });
+    })?;
+    Ok(())
+}
+
+/// Leaves out bytes that a record refers to after all.
+fn living(
+    pool: &Pool,
+    tenants: &[Arc<Tenant>],
+    garbage: Vec<Garbage>,
+) -> Result<Vec<Garbage>, DepotError> {
+    let mut unused = Vec::with_capacity(garbage.len());
+    for garbage in garbage {
+        let mut is_used = false;
+        for tenant in tenants {
+            is_used |= tenant.files().get(garbage.id).is_some();
+            is_used |= pool.kept_by_id(tenant, garbage.id)?.is_some();
+        }
+        if !is_used {
+            unused.push(garbage);
+        }
+    }
+    Ok(unused)
+}

@@ -1,0 +1,74 @@
+//! Claims across tenants, and claims that wait.
+
+use crate::DepotError;
+use crate::claim::{Claim, ClaimOptions};
+use crate::name::TenantName;
+use crate::pool::Pool;
+use crate::tenant::Tenant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The longest sleep of a worker that waits: a disabled tenant may have been enabled since.
+const NAP_MAX: Duration = Duration::from_millis(100);
+
+impl Pool {
+    /// Claims files of the next tenant in the ring that has some.
+    pub(crate) fn claim_any(
+        &self,
+        options: &ClaimOptions,
+        may: impl Fn(&TenantName) -> bool,
+    ) -> Result<Vec<Claim>, DepotError> {
+        self.check_claim(options)?;
+        let mut passed_over = Vec::new();
+        let mut claims = Vec::new();
+        // Each tenant that stands in the ring now is looked at once.
+        for _ in 0..self.ready.len() {
+            let Some(tenant) = self.ready.next() else { break };
+            if !may(&tenant.name) {
+                passed_over.push(tenant);
+                continue;
+            }
+            match self.claim_of(&tenant, options) {
+                Ok(found) if found.is_empty() => {}
+                Ok(found) => {
+                    claims = found;
+                    // Behind the others: there may be more.
+                    self.ready.announce(&tenant);
+                    break;
+                }
+                Err(DepotError::TenantStage { .. }) => {}
+                Err(error) => {
+                    self.ready.announce(&tenant);
+                    passed_over.iter().for_each(|tenant| self.ready.announce(tenant));
+                    return Err(error);
+                }
+            }
+        }
+        passed_over.iter().for_each(|tenant| self.ready.announce(tenant));
+        Ok(claims)
+    }
+
+    /// Claims files of a tenant, and waits for some until the time is over.
+    pub(crate) fn claim_within(
+        &self,
+        tenant: &Arc<Tenant>,
+        options: &ClaimOptions,
+        wait: Duration,
+    ) -> Result<Vec<Claim>, DepotError> {
+        let deadline = Instant::now().checked_add(wait);
+        loop {
+            let claims = self.claim_of(tenant, options)?;
+            if !claims.is_empty() {
+                return Ok(claims);
+            }
+            let left = deadline.map_or(NAP_MAX, |at| at.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(claims);
+            }
+            match tenant.work() {
+                Some(work) => work.wait_for_one(left.min(NAP_MAX))?,
+                None => std::thread::sleep(left.min(NAP_MAX)),
+            }
+        }
+    }
+}
