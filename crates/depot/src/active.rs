@@ -98,8 +98,14 @@ impl ActiveFiles {
         self.by_id.range((from, std::ops::Bound::Unbounded)).map(|(_, file)| file)
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
+    }
+
+    /// Whether there is nothing for housekeeping to visit.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.by_id.is_empty() && self.acknowledged.is_empty()
     }
 
     /// Marks a file as ended.

@@ -28,8 +28,10 @@ impl Pool {
         }
         self.change_tenant(&tenant, |settings| settings.stage = stage)?;
         tenant.set_stage(stage);
-        if matches!(stage, Stage::Enabled | Stage::Draining) {
-            self.ready.announce(&tenant);
+        match stage {
+            Stage::Enabled | Stage::Draining => self.ready.announce(&tenant),
+            Stage::Deleting => self.note_busy(&tenant),
+            Stage::Disabled => {}
         }
         Ok(())
     }

@@ -11,8 +11,8 @@ use crate::options::DepotOptions;
 use crate::pool::Pool;
 use crate::quota::Quota;
 use crate::reading::FileReader;
-use crate::recovery::{self, OpenReport};
-use crate::upload::{Prepared, Stored, Upload};
+use crate::recovery::{self, DepotReport};
+use crate::upload::{Prepared, StoredFile, Upload};
 use crate::volume::{VolumeNumber, VolumeSpec, VolumeStatus, VolumeTotals};
 use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::Timestamp;
@@ -31,7 +31,7 @@ pub type Source<'a> = &'a mut dyn Read;
 #[derive(Clone)]
 pub struct Depot {
     pub(crate) pool: Arc<Pool>,
-    report: Arc<OpenReport>,
+    report: Arc<DepotReport>,
     /// Stops with the last clone.
     _housekeeping: Option<Arc<Housekeeping>>,
 }
@@ -68,7 +68,7 @@ impl Depot {
 
     /// What was found when the pool was opened.
     #[must_use]
-    pub fn report(&self) -> &OpenReport {
+    pub fn report(&self) -> &DepotReport {
         &self.report
     }
 
@@ -223,7 +223,7 @@ impl Depot {
         tenant: &TenantName,
         file: NewFile,
         source: Source<'_>,
-    ) -> Result<Stored, DepotError> {
+    ) -> Result<StoredFile, DepotError> {
         let mut upload = self.begin(tenant, file)?;
         copy(source, &mut upload)?;
         upload.finish()
@@ -238,7 +238,7 @@ impl Depot {
         tenant: &TenantName,
         mut file: NewFile,
         content: &[u8],
-    ) -> Result<Stored, DepotError> {
+    ) -> Result<StoredFile, DepotError> {
         file.bytes.get_or_insert(content.len() as u64);
         let mut upload = self.begin(tenant, file)?;
         upload.write(content)?;

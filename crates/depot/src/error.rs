@@ -1,6 +1,6 @@
 //! Errors, grouped by what the caller can do about them.
 
-use crate::name::InvalidName;
+use crate::name::InvalidDepotName;
 use crate::volume::VolumeError;
 use crate::{FileId, TenantName};
 use rialto_disk::DiskError;
@@ -13,7 +13,7 @@ use rialto_statelog::StateLogError;
 pub enum DepotError {
     /// A name is not valid.
     #[error(transparent)]
-    Name(#[from] InvalidName),
+    Name(#[from] InvalidDepotName),
     /// A field of a request is not valid.
     #[error("{field}: {why}")]
     Invalid {

@@ -135,7 +135,7 @@ impl Pool {
                 _ => work.drop_waiting(message),
             };
             match dropped {
-                Ok(true) => tenant.files().note_acknowledged([id]),
+                Ok(true) => self.note_acknowledged(tenant, [id]),
                 Ok(false) => {}
                 Err(error) => {
                     tracing::debug!(file = %id, "the message is dropped at its delivery: {error}");

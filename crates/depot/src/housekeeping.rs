@@ -11,8 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The time between two rounds.
+/// The time between two rounds while there is work.
 const ROUND: Duration = Duration::from_millis(20);
+/// The time between two rounds of a pool without work.
+const IDLE_ROUND: Duration = Duration::from_millis(200);
 /// The most files of a kind that one round ends or removes.
 const STEP_FILES: usize = 256;
 
@@ -52,10 +54,10 @@ impl Drop for Housekeeping {
 }
 
 fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>) {
-    let mut last_error = String::new();
+    let (mut last_error, mut round) = (String::new(), ROUND);
     let mut stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let waited = signal.1.wait_timeout_while(stopped, ROUND, |stopped| !*stopped);
+        let waited = signal.1.wait_timeout_while(stopped, round, |stopped| !*stopped);
         (stopped, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if *stopped {
             return;
@@ -73,6 +75,7 @@ fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>) {
                 }
             }
         }
+        round = if pool.busy_tenants().is_empty() { IDLE_ROUND } else { ROUND };
         drop(pool);
         stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
     }
@@ -92,16 +95,16 @@ impl Pool {
         for garbage in self.removals.take(STEP_FILES) {
             self.remove_now(garbage);
         }
-        let tenants = self.all_tenants();
+        let tenants = self.busy_tenants();
         note(self.forget_ended(&tenants));
         for tenant in tenants {
             note(self.expire_work(&tenant));
-            if tenant.files().len() > 0 {
-                note(self.follow_dead_letters(&tenant));
-            }
+            note(self.follow_dead_letters(&tenant));
             if tenant.stage() == Stage::Deleting {
                 note(self.delete_step(&tenant));
-            } else if tenant.files().len() > 0 {
+            } else if tenant.files().is_idle() {
+                self.note_idle(&tenant);
+            } else {
                 // Delays and claims may have ended.
                 self.ready.announce(&tenant);
             }
@@ -154,7 +157,7 @@ impl Pool {
             acknowledged.last().map_or(Ok(()), |(_, work, _)| work.consumer().confirm());
         if let Err(error) = confirmed {
             for (tenant, _, ids) in acknowledged {
-                tenant.files().note_acknowledged(ids);
+                self.note_acknowledged(tenant, ids);
             }
             return Err(error.into());
         }
@@ -199,6 +202,8 @@ impl Pool {
         if tenant.work().is_some() {
             self.working.fetch_sub(1, Ordering::Relaxed);
         }
+        drop(tenants);
+        self.forget_busy(tenant);
         Ok(())
     }
 }

@@ -64,7 +64,7 @@ pub use info::{DirectoryInfo, FileInfo, FileState, TenantInfo, WorkInfo};
 pub use mounting::VOLUMES_MAX;
 pub use name::{
     DIRECTORY_BYTES_MAX, DIRECTORY_DEPTH_MAX, Directory, FILE_NAME_BYTES_MAX, FileName,
-    InvalidName, TENANT_BYTES_MAX, TenantName, joined, split_path,
+    InvalidDepotName, TENANT_BYTES_MAX, TenantName, joined, split_path,
 };
 pub use new_file::NewFile;
 pub use options::{DepotOptions, DirectoryKind, INLINE_BYTES_MAX};
@@ -74,10 +74,10 @@ pub use record::{
     CONTENT_TYPE_BYTES_MAX, FileRecord, METADATA_BYTES_MAX, METADATA_ENTRIES_MAX, Place,
     SUBMIT_KEY_BYTES_MAX,
 };
-pub use recovery::OpenReport;
+pub use recovery::DepotReport;
 pub use rialto_clock::Timestamp;
 pub use rialto_log::Level;
-pub use upload::{Prepared, Stored, Upload};
+pub use upload::{Prepared, StoredFile, Upload};
 pub use volume::{
     BlockCompression, BlockSealing, StoredBytes, VolumeError, VolumeIdentity, VolumeNumber,
     VolumeOptions, VolumeSpec, VolumeState, VolumeStatus, VolumeTotals,

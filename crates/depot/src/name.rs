@@ -18,7 +18,7 @@ const SHOWN: usize = 80;
 
 /// A text that is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidName {
+pub enum InvalidDepotName {
     /// It is not the name of a tenant.
     #[error(
         "{0:?} is not the name of a tenant: use 1 to {TENANT_BYTES_MAX} of the characters a to z, \
@@ -51,14 +51,14 @@ pub struct TenantName(Arc<str>);
 
 impl TenantName {
     /// Checks a name.
-    pub fn new(text: &str) -> Result<Self, InvalidName> {
+    pub fn new(text: &str) -> Result<Self, InvalidDepotName> {
         let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let begins_well = text.bytes().next().is_some_and(letter);
         let fits = text.bytes().all(|byte| letter(byte) || b"_-".contains(&byte));
         if begins_well && fits && text.len() <= TENANT_BYTES_MAX {
             Ok(Self(text.into()))
         } else {
-            Err(InvalidName::Tenant(shown(text)))
+            Err(InvalidDepotName::Tenant(shown(text)))
         }
     }
 
@@ -86,14 +86,14 @@ pub struct Directory(Arc<str>);
 
 impl Directory {
     /// Checks a directory. The empty text is the root.
-    pub fn new(text: &str) -> Result<Self, InvalidName> {
+    pub fn new(text: &str) -> Result<Self, InvalidDepotName> {
         let fits = text.len() <= DIRECTORY_BYTES_MAX
             && text.split('/').count() <= DIRECTORY_DEPTH_MAX
             && text.split('/').all(is_part);
         if text.is_empty() || fits {
             Ok(Self(text.into()))
         } else {
-            Err(InvalidName::Directory(shown(text)))
+            Err(InvalidDepotName::Directory(shown(text)))
         }
     }
 
@@ -131,8 +131,8 @@ pub struct FileName(Arc<str>);
 
 impl FileName {
     /// Checks a name.
-    pub fn new(text: &str) -> Result<Self, InvalidName> {
-        if is_part(text) { Ok(Self(text.into())) } else { Err(InvalidName::File(shown(text))) }
+    pub fn new(text: &str) -> Result<Self, InvalidDepotName> {
+        if is_part(text) { Ok(Self(text.into())) } else { Err(InvalidDepotName::File(shown(text))) }
     }
 
     /// The name as text.
@@ -152,10 +152,10 @@ pub fn joined(directory: &Directory, name: &FileName) -> String {
 }
 
 /// Splits a path into a directory and a name, and checks both.
-pub fn split_path(path: &str) -> Result<(Directory, FileName), InvalidName> {
+pub fn split_path(path: &str) -> Result<(Directory, FileName), InvalidDepotName> {
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     if directory.is_empty() && path.starts_with('/') {
-        return Err(InvalidName::Directory(shown(path)));
+        return Err(InvalidDepotName::Directory(shown(path)));
     }
     Ok((Directory::new(directory)?, FileName::new(name)?))
 }
@@ -175,17 +175,17 @@ macro_rules! text_type {
         }
 
         impl TryFrom<String> for $name {
-            type Error = InvalidName;
+            type Error = InvalidDepotName;
 
-            fn try_from(text: String) -> Result<Self, InvalidName> {
+            fn try_from(text: String) -> Result<Self, InvalidDepotName> {
                 Self::new(&text)
             }
         }
 
         impl std::str::FromStr for $name {
-            type Err = InvalidName;
+            type Err = InvalidDepotName;
 
-            fn from_str(text: &str) -> Result<Self, InvalidName> {
+            fn from_str(text: &str) -> Result<Self, InvalidDepotName> {
                 Self::new(text)
             }
         }

@@ -37,6 +37,8 @@ pub(crate) struct Pool {
     /// Taken for a round of housekeeping.
     pub(crate) housekeeping: Mutex<()>,
     pub(crate) ready: ReadyTenants,
+    /// The tenants with work files, or with ends to be forgotten: those that housekeeping visits.
+    busy: Mutex<HashMap<TenantNumber, Arc<Tenant>>>,
     pub(crate) removals: Removals,
     /// The tenants with an open work queue.
     pub(crate) working: AtomicUsize,
@@ -67,6 +69,7 @@ impl Pool {
             changing_tenants: Mutex::default(),
             housekeeping: Mutex::default(),
             ready: ReadyTenants::default(),
+            busy: Mutex::default(),
             removals: Removals::default(),
             working: AtomicUsize::new(0),
             opening,
@@ -107,6 +110,45 @@ impl Pool {
     pub(crate) fn all_tenants(&self) -> Vec<Arc<Tenant>> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
         tenants.by_name.values().cloned().collect()
+    }
+
+    /// Has housekeeping visit a tenant, until it has nothing to do there.
+    pub(crate) fn note_busy(&self, tenant: &Arc<Tenant>) {
+        if !tenant.is_busy.swap(true, Ordering::AcqRel) {
+            let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            busy.insert(tenant.number, tenant.clone());
+        }
+    }
+
+    /// The messages of ended files were acknowledged.
+    pub(crate) fn note_acknowledged(
+        &self,
+        tenant: &Arc<Tenant>,
+        ids: impl IntoIterator<Item = FileId>,
+    ) {
+        tenant.files().note_acknowledged(ids);
+        self.note_busy(tenant);
+    }
+
+    pub(crate) fn busy_tenants(&self) -> Vec<Arc<Tenant>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Ends the visits to a tenant without work files.
+    pub(crate) fn note_idle(&self, tenant: &Tenant) {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        tenant.is_busy.store(false, Ordering::Release);
+        // A file that arrives behind this look is noted again.
+        if tenant.files().is_idle() {
+            busy.remove(&tenant.number);
+        } else {
+            tenant.is_busy.store(true, Ordering::Release);
+        }
+    }
+
+    /// Ends the visits to a tenant that is gone.
+    pub(crate) fn forget_busy(&self, tenant: &Tenant) {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&tenant.number);
     }
 
     /// The tenant of a new file, created if the pool does that.

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 /// What was found when a pool was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OpenReport {
+pub struct DepotReport {
     /// Tenants.
     pub tenants: usize,
     /// Work files that wait.
@@ -54,14 +54,14 @@ fn check(options: &DepotOptions) -> Result<(), DepotError> {
 pub(crate) fn open(
     options: DepotOptions,
     is_stepped: bool,
-) -> Result<(Arc<Pool>, OpenReport), DepotError> {
+) -> Result<(Arc<Pool>, DepotReport), DepotError> {
     check(&options)?;
     options.disk.create_dir_all(&options.dir)?;
     let lock = options.disk.lock(&options.dir)?;
     let history = History::open(&options)?;
     let queue = open_queue(&options, is_stepped)?;
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
-    let mut report = OpenReport::default();
+    let mut report = DepotReport::default();
     let mounted = history.read(|state| state.volumes.clone())?;
     for (number, settings) in &mounted {
         match volumes.mount(*number, &settings.spec()) {
@@ -90,6 +90,7 @@ pub(crate) fn open(
     report.removed = garbage.len();
     pool.remove_bytes(garbage);
     for tenant in tenants {
+        pool.note_busy(&tenant);
         pool.ready.announce(&tenant);
     }
     Ok((pool, report))
@@ -108,7 +109,7 @@ fn open_queue(options: &DepotOptions, is_stepped: bool) -> Result<Queue, DepotEr
     Ok(if is_stepped { Queue::open_stepped(queue_options)? } else { Queue::open(queue_options)? })
 }
 
-fn make_tenants(pool: &Pool, report: &mut OpenReport) -> Result<Vec<Arc<Tenant>>, DepotError> {
+fn make_tenants(pool: &Pool, report: &mut DepotReport) -> Result<Vec<Arc<Tenant>>, DepotError> {
     let tenants = pool.history.read(|state| {
         let known = state.tenants.iter().filter_map(|(number, known)| {
             let name = known.name.clone()?;
@@ -132,7 +133,7 @@ fn make_tenants(pool: &Pool, report: &mut OpenReport) -> Result<Vec<Arc<Tenant>>
 }
 
 /// Indexes the work files of a tenant.
-fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut OpenReport) -> Result<(), DepotError> {
+fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut DepotReport) -> Result<(), DepotError> {
     if pool.queue.options(&topic_of(&tenant.name)).is_err() {
         return Ok(());
     }

@@ -32,6 +32,8 @@ pub(crate) struct Tenant {
     work: OnceLock<Work>,
     /// Whether it stands in the ring of tenants whose files may be claimed.
     pub(crate) is_queued: AtomicBool,
+    /// Whether housekeeping visits it.
+    pub(crate) is_busy: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) dead_letters: DeadLetterCursor,
 }
@@ -95,6 +97,7 @@ impl Tenant {
             files: Mutex::default(),
             work: OnceLock::new(),
             is_queued: AtomicBool::new(false),
+            is_busy: AtomicBool::new(false),
             counters: Counters::default(),
             dead_letters: DeadLetterCursor::default(),
         };

@@ -23,7 +23,7 @@ const QUOTA_STEP: u64 = 1 << 20;
 
 /// The result of storing a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredFile {
     /// The file.
     pub file: Arc<FileRecord>,
     /// Whether it was accepted earlier under the same submit key; then nothing was stored now.
@@ -246,7 +246,7 @@ impl Upload {
     /// # Errors
     /// [`DepotError::Mismatch`] if something else was declared, [`DepotError::SubmitConflict`],
     /// [`DepotError::FileExists`], and those of volumes, queue and history.
-    pub fn finish(mut self) -> Result<Stored, DepotError> {
+    pub fn finish(mut self) -> Result<StoredFile, DepotError> {
         let (mut record, finished) = self.end_content()?;
         let known = match self.begin_submit(&record) {
             Ok(known) => known,
@@ -257,7 +257,7 @@ impl Upload {
         };
         if let Some(file) = known {
             finished.into_iter().for_each(Finished::discard);
-            return Ok(Stored { file, is_repeat: true });
+            return Ok(StoredFile { file, is_repeat: true });
         }
         let level = self.new.level.unwrap_or(Level::Memory).max(self.pool.options.level);
         let finished = make_durable(finished, level)?;
@@ -276,7 +276,7 @@ impl Upload {
             return Err(error);
         }
         self.count();
-        Ok(Stored { file: record, is_repeat: false })
+        Ok(StoredFile { file: record, is_repeat: false })
     }
 
     /// Ends the content of a result, which [`Depot::begin_result`](crate::Depot::begin_result) began.
@@ -367,6 +367,7 @@ impl Upload {
     /// Publishes the record of a work file.
     fn publish(&self, record: &Arc<FileRecord>) -> Result<(), Refused> {
         let work = self.pool.work_of(&self.tenant).map_err(Refused::before)?;
+        self.pool.note_busy(&self.tenant);
         // A worker may complete the file before this thread goes on, so that it is indexed first.
         self.tenant.files().insert(ActiveFile::new(record.clone(), Standing::Arriving));
         let sent = work.publish(record, &self.inline, self.new.priority, self.new.deliver_at);

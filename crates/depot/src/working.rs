@@ -94,7 +94,7 @@ impl Pool {
                 drop(files);
                 self.end(tenant, &record, Ending::Expired)?;
                 work.ack(held)?;
-                tenant.files().note_acknowledged([id]);
+                self.note_acknowledged(tenant, [id]);
                 continue;
             }
             if files.get(id).is_none() {
@@ -148,7 +148,7 @@ impl Pool {
             Some(ended) => self.publish_results(tenant, work, held, &ended.published)?,
             None => work.ack(held)?,
         }
-        tenant.files().note_acknowledged([id]);
+        self.note_acknowledged(tenant, [id]);
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl Pool {
                 self.publish_results(tenant, work, token.held(), &published)
             };
             match acknowledged {
-                Ok(()) => tenant.files().note_acknowledged([token.file]),
+                Ok(()) => self.note_acknowledged(tenant, [token.file]),
                 Err(error) => {
                     tracing::debug!(file = %token.file, "acknowledged at redelivery: {error}");
                 }
