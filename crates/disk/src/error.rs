@@ -30,10 +30,16 @@ pub enum Operation {
     CreateDir,
     /// Forcing a directory's entries to the device.
     SyncDir,
+    /// Syncing everything written to a file system.
+    GroupedSync,
+    /// Asking for what is known of a file or directory.
+    Metadata,
     /// Locking a directory.
     Lock,
     /// Asking for the free space.
     FreeSpace,
+    /// Asking for the size of the file system.
+    TotalSpace,
 }
 
 impl std::fmt::Display for Operation {
@@ -51,8 +57,11 @@ impl std::fmt::Display for Operation {
             Operation::List => "list",
             Operation::CreateDir => "create the directory",
             Operation::SyncDir => "sync the directory",
+            Operation::GroupedSync => "sync the file system of",
+            Operation::Metadata => "ask the metadata of",
             Operation::Lock => "lock",
             Operation::FreeSpace => "ask the free space of",
+            Operation::TotalSpace => "ask the total space of",
         })
     }
 }
@@ -117,6 +126,11 @@ impl DiskError {
     /// Whether the disk or a quota is full.
     pub fn is_out_of_space(&self) -> bool {
         matches!(self.kind(), Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    }
+
+    /// Whether the operation is not supported here, as grouped syncs are on some file systems.
+    pub fn is_unsupported(&self) -> bool {
+        self.kind() == Some(io::ErrorKind::Unsupported)
     }
 
     /// Whether the failure is a simulated crash.

@@ -1,7 +1,10 @@
 //! The traits of disks and files.
 
-use crate::{BLOCK_BYTES, DiskError, Mapping, Operation};
+use crate::listing::Page;
+use crate::{BLOCK_BYTES, DiskError, Entry, GroupedSync, Mapping, Metadata, Operation};
+use std::ffi::OsStr;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// How a file is opened.
@@ -117,7 +120,8 @@ pub trait DirLock: Send + Sync {}
 /// A disk: files by path, directories, and the syncs that make changes of both durable.
 ///
 /// A file's *name* is durable only after [`Disk::sync_dir`] on its directory, its *bytes* only
-/// after [`File::sync_data`]; neither implies the other.
+/// after [`File::sync_data`]; neither implies the other. [`Disk::grouped_sync`] makes both durable
+/// for all files at once.
 pub trait Disk: Send + Sync {
     /// Creates a file that must not exist yet.
     fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError>;
@@ -140,7 +144,41 @@ pub trait Disk: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Removes an empty directory, durably after a while.
+    /// Shows `visit` the entries of a directory, in no particular order and in bounded memory, until
+    /// it breaks.
+    ///
+    /// An entry that is there from the beginning to the end of the listing is shown once. One that
+    /// is created or removed meanwhile may be shown or not. `visit` may use the disk, also to remove
+    /// the entry it was given. When the listing fails, a part of the entries has been shown.
+    fn list_each(
+        &self,
+        dir: &Path,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), DiskError>;
+
+    /// The first `max` entries of a directory whose names come after `after`, sorted by the bytes of
+    /// their names. Fewer than `max` are the last.
+    ///
+    /// It holds `max` entries in memory, but reads the whole directory each time. Use it to show a
+    /// page, and [`Disk::list_each`] to go through a large directory.
+    fn list_page(
+        &self,
+        dir: &Path,
+        after: Option<&OsStr>,
+        max: usize,
+    ) -> Result<Vec<Entry>, DiskError> {
+        let mut page = Page::new(after, max);
+        self.list_each(dir, &mut |entry| {
+            page.offer(entry);
+            ControlFlow::Continue(())
+        })?;
+        Ok(page.into_entries())
+    }
+
+    /// What is known of a file or directory without opening it.
+    fn metadata(&self, path: &Path) -> Result<Metadata, DiskError>;
+
+    /// Removes an empty directory; durable after [`Disk::sync_dir`] on the directory above it.
     fn remove_dir(&self, dir: &Path) -> Result<(), DiskError> {
         let _ = dir;
         Ok(())
@@ -152,9 +190,17 @@ pub trait Disk: Send + Sync {
     /// Returns when every creation, renaming and removal in `dir` so far is durable.
     fn sync_dir(&self, dir: &Path) -> Result<(), DiskError>;
 
+    /// Opens a grouped sync of the file system that holds `dir`, to be done before the writes that it
+    /// is to cover. Where the system cannot report all errors of such a sync, the error
+    /// [is so](DiskError::is_unsupported), and the caller syncs each file and directory.
+    fn grouped_sync(&self, dir: &Path) -> Result<Box<dyn GroupedSync>, DiskError>;
+
     /// Locks the directory for this process, by a lock on a file `LOCK` in it.
     fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError>;
 
     /// The bytes that can still be written under `dir`.
     fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError>;
+
+    /// The size in bytes of the file system that holds `dir`.
+    fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError>;
 }

@@ -1,11 +1,16 @@
 //! The disk of the machine.
 
-use crate::{Access, DirLock, Disk, DiskError, File, IoMode, Mapping, Operation};
+use crate::{
+    Access, DirLock, Disk, DiskError, Entry, EntryKind, File, GroupedSync, IoMode, Mapping,
+    Metadata, Operation,
+};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{DirBuilder, FileType};
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// The files and directories of this machine.
@@ -74,7 +79,7 @@ fn open(
 
 /// Repeats a system call that a signal interrupted before it did anything. Any other error is
 /// returned at once.
-fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {
             Err(Errno::INTR) => {}
@@ -144,10 +149,7 @@ impl File for RealFile {
 }
 
 /// The names of the entries of one kind in a directory, sorted.
-fn names(
-    dir: &Path,
-    is_wanted: impl Fn(&std::fs::FileType) -> bool,
-) -> Result<Vec<String>, DiskError> {
+fn names(dir: &Path, is_wanted: impl Fn(&FileType) -> bool) -> Result<Vec<String>, DiskError> {
     let failed = |source| DiskError::io(Operation::List, dir, source);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(failed)? {
@@ -158,6 +160,16 @@ fn names(
     }
     names.sort();
     Ok(names)
+}
+
+fn kind_of(kind: FileType) -> EntryKind {
+    if kind.is_file() {
+        EntryKind::File
+    } else if kind.is_dir() {
+        EntryKind::Dir
+    } else {
+        EntryKind::Other
+    }
 }
 
 impl Disk for RealDisk {
@@ -185,15 +197,51 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
-        names(dir, std::fs::FileType::is_file)
+        names(dir, FileType::is_file)
     }
 
     fn list_dirs(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
-        names(dir, std::fs::FileType::is_dir)
+        names(dir, FileType::is_dir)
+    }
+
+    fn list_each(
+        &self,
+        dir: &Path,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), DiskError> {
+        let failed = |source| DiskError::io(Operation::List, dir, source);
+        for entry in std::fs::read_dir(dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = match entry.file_type() {
+                Ok(kind) => kind_of(kind),
+                // The file system does not list kinds, and the entry was removed before it was asked.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            if visit(Entry { name: entry.file_name(), kind }).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
+        let known = std::fs::metadata(path)
+            .map_err(|source| DiskError::io(Operation::Metadata, path, source))?;
+        Ok(Metadata {
+            kind: kind_of(known.file_type()),
+            len_bytes: known.len(),
+            modified_ns: known
+                .mtime()
+                .saturating_mul(1_000_000_000)
+                .saturating_add(known.mtime_nsec()),
+            device: known.dev(),
+        })
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), DiskError> {
-        rustix::fs::rmdir(dir).map_err(|errno| DiskError::io(Operation::Remove, dir, errno))
+        retry(|| rustix::fs::rmdir(dir))
+            .map_err(|errno| DiskError::io(Operation::Remove, dir, errno))
     }
 
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
@@ -220,6 +268,10 @@ impl Disk for RealDisk {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = retry(|| rustix::fs::open(dir, flags, Mode::empty())).map_err(failed)?;
         retry(|| rustix::fs::fsync(&fd)).map_err(failed)
+    }
+
+    fn grouped_sync(&self, dir: &Path) -> Result<Box<dyn GroupedSync>, DiskError> {
+        crate::grouped_sync::open(dir)
     }
 
     fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
@@ -251,6 +303,12 @@ impl Disk for RealDisk {
         retry(|| rustix::fs::statvfs(dir))
             .map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize))
             .map_err(|errno| DiskError::io(Operation::FreeSpace, dir, errno))
+    }
+
+    fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        retry(|| rustix::fs::statvfs(dir))
+            .map(|stat| stat.f_blocks.saturating_mul(stat.f_frsize))
+            .map_err(|errno| DiskError::io(Operation::TotalSpace, dir, errno))
     }
 }
 

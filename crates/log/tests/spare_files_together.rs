@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use rialto_disk::{Access, DirLock, Disk, DiskError, Faults, File, Operation, SimDisk};
+use rialto_disk::{
+    Access, DirLock, Disk, DiskError, Entry, Faults, File, GroupedSync, Metadata, Operation, SimDisk,
+};
 use rialto_log::{Commit, Group, Options, SpareFiles, Writer, open};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -88,6 +91,26 @@ impl Disk for Watched {
 
     fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
         self.disk.free_bytes(dir)
+    }
+
+    fn list_each(
+        &self,
+        dir: &Path,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), DiskError> {
+        self.disk.list_each(dir, visit)
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
+        self.disk.metadata(path)
+    }
+
+    fn grouped_sync(&self, dir: &Path) -> Result<Box<dyn GroupedSync>, DiskError> {
+        self.disk.grouped_sync(dir)
+    }
+
+    fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        self.disk.total_bytes(dir)
     }
 }
 

@@ -1,11 +1,13 @@
 //! How often the bytes of a message are copied between the publisher and the disk: once.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use rialto_disk::{Access, DirLock, Disk, DiskError, File, IoMode, SimDisk};
+use rialto_disk::{
+    Access, DirLock, Disk, DiskError, Entry, File, GroupedSync, IoMode, Metadata, SimDisk,
+};
 use rialto_queue::{Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -77,6 +79,22 @@ impl Disk for Watched {
     }
     fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
         self.disk.free_bytes(dir)
+    }
+    fn list_each(
+        &self,
+        dir: &Path,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), DiskError> {
+        self.disk.list_each(dir, visit)
+    }
+    fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
+        self.disk.metadata(path)
+    }
+    fn grouped_sync(&self, dir: &Path) -> Result<Box<dyn GroupedSync>, DiskError> {
+        self.disk.grouped_sync(dir)
+    }
+    fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        self.disk.total_bytes(dir)
     }
 }
 

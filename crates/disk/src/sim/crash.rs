@@ -1,8 +1,11 @@
 //! What a power failure leaves behind.
 
+use super::change::{Change, store};
+use super::grouped::WriteBackErrors;
 use super::random::Random;
-use super::state::{Change, Inode, SECTOR_BYTES, State, store};
+use super::state::{Inode, SECTOR_BYTES, State};
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// How one crash treats what was not durable. Each has been seen on real machines.
 #[derive(Clone, Copy)]
@@ -57,6 +60,7 @@ impl State {
         for inode in self.inodes.values() {
             operations.extend(inode.pending.iter().map(|pending| pending.at));
         }
+        operations.extend(self.removed_dirs.iter().map(|removed| removed.at));
         let fate = Fate::draw(&mut self.random, &operations);
 
         for entry in std::mem::take(&mut self.entries) {
@@ -65,6 +69,8 @@ impl State {
             }
         }
         self.current = self.durable.clone();
+        self.settle_removed_dirs(fate);
+        self.errors = WriteBackErrors::default();
         let named: BTreeSet<u64> = self.current.values().copied().collect();
         self.inodes.retain(|inode, _| named.contains(inode));
 
@@ -77,6 +83,21 @@ impl State {
                 _ => None,
             };
             settle(inode, fate, random, stale.map(Vec::as_slice));
+        }
+    }
+
+    /// Brings back removed directories whose removal was not durable, and those of files that came
+    /// back.
+    fn settle_removed_dirs(&mut self, fate: Fate) {
+        let mut back: BTreeSet<PathBuf> = BTreeSet::new();
+        for removed in std::mem::take(&mut self.removed_dirs) {
+            if !fate.keeps(&mut self.random, removed.at) {
+                back.insert(removed.dir);
+            }
+        }
+        back.extend(self.current.keys().filter_map(|path| path.parent()).map(Path::to_owned));
+        for dir in back {
+            self.create_dirs(&dir);
         }
     }
 }
@@ -113,6 +134,7 @@ fn settle(inode: &mut Inode, fate: Fate, random: &mut Random, stale: Option<&[u8
         show_stale(&mut inode.durable, fresh_from, &written, stale);
     }
     inode.current = inode.durable.clone();
+    inode.errors = WriteBackErrors::default();
 }
 
 /// Fills what the file gained in this crash, but was never stored, with another file's old bytes.

@@ -1,6 +1,8 @@
 //! The state of the simulated disk: the current view, the durable view, and the pending changes.
 
+use super::change::{Change, EntryChange, Pending, PendingEntry, RemovedDir, store};
 use super::faults::Faults;
+use super::grouped::WriteBackErrors;
 use super::random::Random;
 use crate::{DiskError, Operation};
 use rustix::io::Errno;
@@ -17,20 +19,6 @@ pub(super) fn failed(operation: Operation, path: &Path, errno: Errno) -> DiskErr
     DiskError::io(operation, path, errno)
 }
 
-/// A change of a file that is not durable yet.
-pub(super) struct Pending {
-    /// The operation that made it; gives the order across files.
-    pub(super) at: u64,
-    /// Whether a sync that should have covered it failed, so that no later one will.
-    pub(super) orphaned: bool,
-    pub(super) change: Change,
-}
-
-pub(super) enum Change {
-    Write { offset: usize, bytes: Vec<u8> },
-    SetLen(usize),
-}
-
 #[derive(Default)]
 pub(super) struct Inode {
     pub(super) current: Vec<u8>,
@@ -38,54 +26,26 @@ pub(super) struct Inode {
     overwritten: (usize, Vec<u8>),
     pub(super) durable: Vec<u8>,
     pub(super) pending: Vec<Pending>,
-}
-
-#[derive(Clone)]
-pub(super) enum EntryChange {
-    Add { path: PathBuf, inode: u64 },
-    Move { from: PathBuf, to: PathBuf, inode: u64 },
-    Drop { path: PathBuf },
-}
-
-impl EntryChange {
-    fn dir(&self) -> Option<&Path> {
-        match self {
-            EntryChange::Add { path, .. } | EntryChange::Drop { path } => path.parent(),
-            EntryChange::Move { to, .. } => to.parent(),
-        }
-    }
-
-    pub(super) fn apply(&self, entries: &mut BTreeMap<PathBuf, u64>) {
-        match self {
-            EntryChange::Add { path, inode } => {
-                entries.insert(path.clone(), *inode);
-            }
-            EntryChange::Move { from, to, inode } => {
-                entries.remove(from);
-                entries.insert(to.clone(), *inode);
-            }
-            EntryChange::Drop { path } => {
-                entries.remove(path);
-            }
-        }
-    }
-}
-
-pub(super) struct PendingEntry {
-    pub(super) at: u64,
-    pub(super) change: EntryChange,
+    /// The grouped syncs that dropped data of this file.
+    pub(super) errors: WriteBackErrors,
+    pub(super) modified_ns: i64,
 }
 
 pub(super) struct State {
+    pub(super) seed: u64,
     pub(super) random: Random,
     /// Counts the lives of the machine; handles of an earlier life are dead.
     pub(super) generation: u64,
     pub(super) operations: u64,
+    /// Each operation takes a nanosecond.
+    pub(super) time_ns: i64,
     pub(super) crash_at: Option<u64>,
     pub(super) faults: Faults,
     pub(super) fail_write: Option<u64>,
     pub(super) fail_sync: Option<u64>,
     pub(super) fail_read: Option<u64>,
+    pub(super) fail_list: Option<u64>,
+    pub(super) fail_metadata: Option<u64>,
     pub(super) lie_at_sync: Option<u64>,
     pub(super) lies_told: u64,
     pub(super) hang: Option<Hang>,
@@ -98,7 +58,11 @@ pub(super) struct State {
     pub(super) current: BTreeMap<PathBuf, u64>,
     pub(super) durable: BTreeMap<PathBuf, u64>,
     pub(super) entries: Vec<PendingEntry>,
-    pub(super) dirs: BTreeSet<PathBuf>,
+    /// The directories, and when the names in them changed last.
+    pub(super) dirs: BTreeMap<PathBuf, i64>,
+    pub(super) removed_dirs: Vec<RemovedDir>,
+    /// The failed syncs of data, which each grouped sync reports once.
+    pub(super) errors: WriteBackErrors,
     pub(super) locks: BTreeSet<PathBuf>,
     /// What removed files held: the bytes that recycled blocks may show.
     pub(super) stale: Vec<Vec<u8>>,
@@ -125,25 +89,21 @@ fn strikes(countdown: &mut Option<u64>) -> bool {
     }
 }
 
-pub(super) fn store(target: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
-    let end = offset + bytes.len();
-    if target.len() < end {
-        target.resize(end, 0);
-    }
-    target[offset..end].copy_from_slice(bytes);
-}
-
 impl State {
     pub(super) fn new(seed: u64) -> Self {
         Self {
+            seed,
             random: Random::new(seed),
             generation: 0,
             operations: 0,
+            time_ns: 0,
             crash_at: None,
             faults: Faults::default(),
             fail_write: None,
             fail_sync: None,
             fail_read: None,
+            fail_list: None,
+            fail_metadata: None,
             lie_at_sync: None,
             lies_told: 0,
             hang: None,
@@ -156,7 +116,9 @@ impl State {
             current: BTreeMap::new(),
             durable: BTreeMap::new(),
             entries: Vec::new(),
-            dirs: BTreeSet::from([PathBuf::from("/")]),
+            dirs: BTreeMap::from([(PathBuf::from("/"), 0)]),
+            removed_dirs: Vec::new(),
+            errors: WriteBackErrors::default(),
             locks: BTreeSet::new(),
             stale: Vec::new(),
         }
@@ -179,6 +141,27 @@ impl State {
         Ok(())
     }
 
+    /// Checks that a handle belongs to this life of the machine.
+    pub(super) fn check_generation(
+        &self,
+        generation: u64,
+        operation: Operation,
+        path: &Path,
+    ) -> Result<(), DiskError> {
+        if self.generation != generation {
+            return Err(DiskError::Crashed { operation, path: path.to_owned() });
+        }
+        self.check_running(operation, path)
+    }
+
+    pub(super) fn listing_fails(&mut self) -> bool {
+        strikes(&mut self.fail_list)
+    }
+
+    pub(super) fn metadata_fails(&mut self) -> bool {
+        strikes(&mut self.fail_metadata)
+    }
+
     /// Counts a change. The outer error forbids it; the inner one says that the machine crashes in
     /// the middle of it, so that it may still take effect.
     pub(super) fn begin_change(
@@ -188,6 +171,7 @@ impl State {
     ) -> Result<Result<(), DiskError>, DiskError> {
         self.check_running(operation, path)?;
         self.operations += 1;
+        self.time_ns += 1;
         if self.faults.read_only {
             return Err(failed(operation, path, Errno::ROFS));
         }
@@ -195,15 +179,16 @@ impl State {
     }
 
     pub(super) fn check_dir(&self, operation: Operation, dir: &Path) -> Result<(), DiskError> {
-        if self.dirs.contains(dir) {
+        if self.dirs.contains_key(dir) {
             return Ok(());
         }
-        Err(failed(operation, dir, Errno::NOENT))
+        let is_file = self.current.contains_key(dir);
+        Err(failed(operation, dir, if is_file { Errno::NOTDIR } else { Errno::NOENT }))
     }
 
     pub(super) fn check_parent(&self, operation: Operation, path: &Path) -> Result<(), DiskError> {
         match path.parent() {
-            Some(dir) if self.dirs.contains(dir) => Ok(()),
+            Some(dir) if self.dirs.contains_key(dir) => Ok(()),
             _ => Err(failed(operation, path, Errno::NOENT)),
         }
     }
@@ -215,11 +200,12 @@ impl State {
     pub(super) fn add_inode(&mut self) -> u64 {
         let inode = self.next_inode;
         self.next_inode += 1;
-        self.inodes.insert(inode, Inode::default());
+        let modified_ns = self.time_ns;
+        self.inodes.insert(inode, Inode { modified_ns, ..Inode::default() });
         inode
     }
 
-    fn inode(&mut self, inode: u64) -> &mut Inode {
+    pub(super) fn inode(&mut self, inode: u64) -> &mut Inode {
         self.inodes.get_mut(&inode).expect("an inode lives as long as a handle of its generation")
     }
 
@@ -237,7 +223,30 @@ impl State {
             self.stale.push(bytes);
         }
         change.apply(&mut self.current);
+        if let EntryChange::Move { from, .. } = &change {
+            self.touch_parent(from);
+        }
+        if let Some(modified_ns) = change.dir().and_then(|dir| self.dirs.get_mut(dir)) {
+            *modified_ns = self.time_ns;
+        }
         self.entries.push(PendingEntry { at: self.operations, change });
+    }
+
+    pub(super) fn touch_parent(&mut self, path: &Path) {
+        if let Some(modified_ns) = path.parent().and_then(|dir| self.dirs.get_mut(dir)) {
+            *modified_ns = self.time_ns;
+        }
+    }
+
+    /// Creates what is missing of a directory and those above it, durably.
+    pub(super) fn create_dirs(&mut self, dir: &Path) {
+        for dir in dir.ancestors() {
+            if !self.dirs.contains_key(dir) {
+                self.dirs.insert(dir.to_owned(), self.time_ns);
+                self.touch_parent(dir);
+            }
+        }
+        self.removed_dirs.retain(|removed| !dir.starts_with(&removed.dir));
     }
 
     /// Decides the fate of a sync: done, or a lie (false), or an error, after which `orphan` marks
@@ -267,6 +276,7 @@ impl State {
             }
             !settles
         });
+        self.removed_dirs.retain(|removed| removed.dir.parent() != Some(dir));
     }
 
     /// Whether there is room for a file of this length.
@@ -320,8 +330,9 @@ impl State {
     }
 
     pub(super) fn write(&mut self, inode: u64, offset: u64, bytes: &[u8]) {
-        let at = self.operations;
+        let (at, time_ns) = (self.operations, self.time_ns);
         let inode = self.inode(inode);
+        inode.modified_ns = time_ns;
         let offset = offset as usize;
         let known = inode.current.len().min(offset + bytes.len());
         let mut before = inode.current.get(offset..known).unwrap_or_default().to_vec();
@@ -333,8 +344,9 @@ impl State {
     }
 
     pub(super) fn set_len(&mut self, inode: u64, bytes: u64) {
-        let at = self.operations;
+        let (at, time_ns) = (self.operations, self.time_ns);
         let inode = self.inode(inode);
+        inode.modified_ns = time_ns;
         inode.current.resize(bytes as usize, 0);
         let change = Change::SetLen(bytes as usize);
         inode.pending.push(Pending { at, orphaned: false, change });
@@ -416,6 +428,10 @@ impl State {
         self.inodes.get(&inode).map_or(0, |inode| inode.current.len() as u64)
     }
 
+    pub(super) fn errors_of(&self, inode: u64) -> WriteBackErrors {
+        self.inodes.get(&inode).map_or_else(WriteBackErrors::default, |inode| inode.errors)
+    }
+
     pub(super) fn used_bytes(&self) -> u64 {
         self.current.values().map(|inode| self.len_of(*inode)).sum()
     }
@@ -451,30 +467,17 @@ impl State {
     }
 
     pub(super) fn put_bytes(&mut self, path: &Path, bytes: Vec<u8>) {
+        self.time_ns += 1;
         let inode = match self.current.get(path) {
             Some(inode) => *inode,
-            None => self.add_inode(),
+            None => {
+                self.touch_parent(path);
+                self.add_inode()
+            }
         };
         self.current.insert(path.to_owned(), inode);
         self.durable.insert(path.to_owned(), inode);
-        *self.inode(inode) = Inode { current: bytes.clone(), durable: bytes, ..Inode::default() };
-    }
-}
-
-impl Change {
-    pub(super) fn apply(&self, target: &mut Vec<u8>) {
-        match self {
-            Change::Write { offset, bytes } => store(target, *offset, bytes),
-            Change::SetLen(bytes) => target.resize(*bytes, 0),
-        }
-    }
-
-    fn overlaps(&self, later: &Change) -> bool {
-        match (self, later) {
-            (Change::Write { offset, bytes }, Change::Write { offset: start, bytes: over }) => {
-                *offset < start + over.len() && *start < offset + bytes.len()
-            }
-            _ => true,
-        }
+        let (modified_ns, current) = (self.time_ns, bytes.clone());
+        *self.inode(inode) = Inode { current, durable: bytes, modified_ns, ..Inode::default() };
     }
 }

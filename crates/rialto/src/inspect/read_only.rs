@@ -1,9 +1,12 @@
 //! The machine's disk, for looking only.
 
 use crate::Error;
-use rialto_disk::{Access, DirLock, Disk, DiskError, File, Operation, RealDisk};
+use rialto_disk::{
+    Access, DirLock, Disk, DiskError, Entry, File, GroupedSync, Metadata, Operation, RealDisk,
+};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -121,5 +124,25 @@ impl Disk for ReadOnlyDisk {
 
     fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
         self.real.free_bytes(dir)
+    }
+
+    fn list_each(
+        &self,
+        dir: &Path,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), DiskError> {
+        self.real.list_each(dir, visit)
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
+        self.real.metadata(path)
+    }
+
+    fn grouped_sync(&self, dir: &Path) -> Result<Box<dyn GroupedSync>, DiskError> {
+        refused(Operation::GroupedSync, dir)
+    }
+
+    fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        self.real.total_bytes(dir)
     }
 }
