@@ -1,7 +1,7 @@
 //! The traits of disks and files.
 
 use crate::listing::Page;
-use crate::{BLOCK_BYTES, DiskError, Entry, GroupedSync, Mapping, Metadata, Operation};
+use crate::{BLOCK_BYTES, DirEntry, DiskError, GroupedSync, Mapping, Metadata, Operation};
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
@@ -153,7 +153,7 @@ pub trait Disk: Send + Sync {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError>;
 
     /// The first `max` entries of a directory whose names come after `after`, sorted by the bytes of
@@ -166,7 +166,7 @@ pub trait Disk: Send + Sync {
         dir: &Path,
         after: Option<&OsStr>,
         max: usize,
-    ) -> Result<Vec<Entry>, DiskError> {
+    ) -> Result<Vec<DirEntry>, DiskError> {
         let mut page = Page::new(after, max);
         self.list_each(dir, &mut |entry| {
             page.offer(entry);

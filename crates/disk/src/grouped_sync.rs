@@ -65,8 +65,8 @@ mod linux {
     const KERNEL_MIN: (u32, u32) = (5, 17);
 
     /// The magic numbers of the file systems on which `syncfs` makes bytes and names durable and
-    /// reports every error: ext4 (also for ext2 and ext3), XFS, Btrfs and, which keeps nothing, tmpfs. Others do
-    /// not: overlayfs hides the errors of the file system below, and FUSE may not pass the call on.
+    /// reports every error: ext4 (also for ext2 and ext3), XFS, Btrfs; and tmpfs, which keeps nothing
+    /// anyway. Overlayfs hides the errors of the file system below, and FUSE may not pass the call on.
     const FILE_SYSTEMS: [u64; 4] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994];
 
     struct Syncfs {

@@ -40,7 +40,7 @@ pub use error::{DiskError, Operation};
 pub use file::{Access, DirLock, Disk, File, IoMode};
 pub use grouped_sync::GroupedSync;
 pub use large_pages::{Allocated, CountingAllocator, LargePages, allocated_by, allocations_of};
-pub use listing::{Entry, EntryKind, Metadata};
+pub use listing::{DirEntry, EntryKind, Metadata};
 pub use mapping::Mapping;
 pub use real::RealDisk;
 pub use sim::{Faults, SimDisk};

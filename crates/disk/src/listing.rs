@@ -18,7 +18,7 @@ pub enum EntryKind {
 ///
 /// A name need not be UTF-8: another program may have given it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct DirEntry {
     /// The name, without the directory.
     pub name: OsString,
     /// What it stands for. A symbolic link is not followed.
@@ -51,7 +51,7 @@ impl Metadata {
 pub(crate) struct Page<'a> {
     after: Option<&'a OsStr>,
     max: usize,
-    first: BinaryHeap<Entry>,
+    first: BinaryHeap<DirEntry>,
 }
 
 impl<'a> Page<'a> {
@@ -59,7 +59,7 @@ impl<'a> Page<'a> {
         Self { after, max, first: BinaryHeap::new() }
     }
 
-    pub(crate) fn offer(&mut self, entry: Entry) {
+    pub(crate) fn offer(&mut self, entry: DirEntry) {
         if self.after.is_some_and(|after| entry.name.as_os_str() <= after) {
             return;
         }
@@ -72,7 +72,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    pub(crate) fn into_entries(self) -> Vec<Entry> {
+    pub(crate) fn into_entries(self) -> Vec<DirEntry> {
         self.first.into_sorted_vec()
     }
 }

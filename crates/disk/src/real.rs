@@ -1,7 +1,7 @@
 //! The disk of the machine.
 
 use crate::{
-    Access, DirLock, Disk, DiskError, Entry, EntryKind, File, GroupedSync, IoMode, Mapping,
+    Access, DirEntry, DirLock, Disk, DiskError, EntryKind, File, GroupedSync, IoMode, Mapping,
     Metadata, Operation,
 };
 use rustix::fd::OwnedFd;
@@ -207,7 +207,7 @@ impl Disk for RealDisk {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError> {
         let failed = |source| DiskError::io(Operation::List, dir, source);
         for entry in std::fs::read_dir(dir).map_err(failed)? {
@@ -218,7 +218,7 @@ impl Disk for RealDisk {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(error)),
             };
-            if visit(Entry { name: entry.file_name(), kind }).is_break() {
+            if visit(DirEntry { name: entry.file_name(), kind }).is_break() {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use rialto_disk::{Access, Disk, DiskError, Entry, EntryKind, Faults, RealDisk, SimDisk};
+use rialto_disk::{Access, DirEntry, Disk, DiskError, EntryKind, Faults, RealDisk, SimDisk};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ fn touch(disk: &dyn Disk, path: &Path) {
     disk.create(path, Access::Buffered).unwrap();
 }
 
-fn all(disk: &dyn Disk, dir: &Path) -> Result<Vec<Entry>, DiskError> {
+fn all(disk: &dyn Disk, dir: &Path) -> Result<Vec<DirEntry>, DiskError> {
     let mut entries = Vec::new();
     disk.list_each(dir, &mut |entry| {
         entries.push(entry);
@@ -47,7 +47,7 @@ fn a_listing_shows_each_entry_once_with_its_kind() {
         touch(disk, &dir.join("b/hidden"));
         let mut entries = all(disk, dir).unwrap();
         entries.sort();
-        let entry = |name: &str, kind| Entry { name: name.into(), kind };
+        let entry = |name: &str, kind| DirEntry { name: name.into(), kind };
         let expected =
             [entry("a", EntryKind::File), entry("b", EntryKind::Dir), entry("c", EntryKind::File)];
         assert_eq!(entries, expected);

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{
-    Access, DirLock, Disk, DiskError, Entry, Faults, File, GroupedSync, Metadata, Operation, SimDisk,
+    Access, DirEntry, DirLock, Disk, DiskError, Faults, File, GroupedSync, Metadata, Operation,
+    SimDisk,
 };
 use rialto_log::{Commit, Group, Options, SpareFiles, Writer, open};
 use std::io;
@@ -96,7 +97,7 @@ impl Disk for Watched {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError> {
         self.disk.list_each(dir, visit)
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{
-    Access, DirLock, Disk, DiskError, Entry, File, GroupedSync, IoMode, Metadata, SimDisk,
+    Access, DirEntry, DirLock, Disk, DiskError, File, GroupedSync, IoMode, Metadata, SimDisk,
 };
 use rialto_queue::{Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -83,7 +83,7 @@ impl Disk for Watched {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError> {
         self.disk.list_each(dir, visit)
     }

@@ -5,7 +5,7 @@ use super::file::SimFile;
 use super::grouped::SimGroupedSync;
 use super::{SimDisk, state};
 use crate::{
-    Access, DirLock, Disk, DiskError, Entry, EntryKind, File, GroupedSync, Metadata, Operation,
+    Access, DirEntry, DirLock, Disk, DiskError, EntryKind, File, GroupedSync, Metadata, Operation,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl Disk for SimDisk {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError> {
         // The lock is let go of before the first visit, which may use the disk.
         let (entries, end) = self.state().scan(dir)?;

@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use super::state::{State, failed};
-use crate::{DiskError, Entry, EntryKind, Metadata, Operation};
+use crate::{DirEntry, DiskError, EntryKind, Metadata, Operation};
 use rustix::io::Errno;
 use std::path::Path;
 
@@ -11,12 +11,12 @@ const DEVICE: u64 = 1;
 
 impl State {
     /// The names in a directory, sorted.
-    pub(super) fn entries_of(&self, dir: &Path) -> Vec<Entry> {
+    pub(super) fn entries_of(&self, dir: &Path) -> Vec<DirEntry> {
         let files = self.current.keys().map(|path| (path, EntryKind::File));
         let dirs = self.dirs.keys().map(|path| (path, EntryKind::Dir));
         let inside = files.chain(dirs).filter(|(path, _)| path.parent() == Some(dir));
-        let mut entries: Vec<Entry> = inside
-            .filter_map(|(path, kind)| Some(Entry { name: path.file_name()?.to_owned(), kind }))
+        let mut entries: Vec<DirEntry> = inside
+            .filter_map(|(path, kind)| Some(DirEntry { name: path.file_name()?.to_owned(), kind }))
             .collect();
         entries.sort();
         entries
@@ -41,7 +41,7 @@ impl State {
     pub(super) fn scan(
         &mut self,
         dir: &Path,
-    ) -> Result<(Vec<Entry>, Result<(), DiskError>), DiskError> {
+    ) -> Result<(Vec<DirEntry>, Result<(), DiskError>), DiskError> {
         self.begin_listing(dir)?;
         let mut entries = self.entries_of(dir);
         // The order is no draw of chance, since a listing must not change what later faults do.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use rialto_disk::{
-    Access, DirLock, Disk, DiskError, Entry, File, GroupedSync, Metadata, Operation, RealDisk,
+    Access, DirEntry, DirLock, Disk, DiskError, File, GroupedSync, Metadata, Operation, RealDisk,
 };
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::io;
@@ -129,7 +129,7 @@ impl Disk for ReadOnlyDisk {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError> {
         self.real.list_each(dir, visit)
     }
