@@ -30,7 +30,8 @@ fn what_was_made_durable_survives_a_crash_after_every_operation() {
     let mut crashes = 0;
     for seed in 0..8 {
         for operations in 0.. {
-            let (disk, volumes) = simulated(seed, options());
+            let write_behind = seed % 2 == 0;
+            let (disk, volumes) = simulated(seed, VolumeOptions { write_behind, ..options() });
             let identity = volumes.list()[0].identity;
             disk.crash_after(operations);
             let mut durable: Vec<(u64, StoredBytes)> = Vec::new();
@@ -267,9 +268,13 @@ fn a_writer_that_is_dropped_or_failed_leaves_nothing() {
     assert!(!disk.paths().iter().any(|path| path.starts_with("/one/files")));
     let mut writer = volumes.begin(id(2), None, &[]).unwrap();
     disk.fail_write(2);
-    assert!(writer.write(&content(3 * MIB, 1)).is_err());
+    assert!(writer.write(&content(6 * MIB, 1)).is_err());
     assert!(matches!(writer.write(b"more"), Err(VolumeError::WriterFailed { .. })));
     assert!(matches!(writer.finish(b""), Err(VolumeError::WriterFailed { .. })));
+    volumes.probe();
+    // The failed write may still be waiting for its thread when the content ends.
+    disk.fail_write(2);
+    assert!(write(&volumes, id(3), &content(3 * MIB, 1), MIB).is_err());
     assert!(!disk.paths().iter().any(|path| path.starts_with("/one/files")));
     assert_eq!(volumes.list()[0].unsynced_bytes, 0);
 }

@@ -33,8 +33,9 @@ impl Identity {
 
     fn parse(text: &str) -> Result<Self, String> {
         let value = |name: &str| {
-            let values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            values.last().ok_or_else(|| format!("it has no line `{name}`"))
+            let mut values =
+                text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            values.next_back().ok_or_else(|| format!("it has no line `{name}`"))
         };
         if text.lines().next() != Some(BEGINNING) {
             return Err(format!("its first line is not `{BEGINNING}`"));

@@ -23,6 +23,7 @@ mod scan;
 mod set;
 mod sync_group;
 mod types;
+mod write_behind;
 mod writer;
 
 pub use error::{Part, VolumeError};

@@ -74,6 +74,9 @@ pub struct VolumeOptions {
     pub known_dirs_max: usize,
     /// Files of at least this many bytes are written past the page cache.
     pub direct_bytes_min: u64,
+    /// Whether blocks of a file of several are written in a thread, while the next ones are hashed.
+    /// Without it the order of operations on the disk follows from the calls alone.
+    pub write_behind: bool,
     /// The most buffers of about 1 MiB that are kept for reuse.
     pub idle_buffers_max: usize,
     /// A volume with less free space than this many bytes takes no new files.
@@ -94,6 +97,7 @@ impl Default for VolumeOptions {
             shard_levels: 1,
             known_dirs_max: 1024,
             direct_bytes_min: 1 << 20,
+            write_behind: true,
             idle_buffers_max: 32,
             free_bytes_min: 1 << 30,
             volume_unsynced_bytes_max: 256 << 20,

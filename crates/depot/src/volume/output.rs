@@ -3,12 +3,13 @@
 use super::buffers::Buffer;
 use super::format::BLOCK_CONTENT_BYTES;
 use super::set::Shared;
+use super::write_behind::WriteBehind;
 use super::{MountedVolume, VolumeError, VolumeNumber};
 use crate::FileId;
 use rialto_disk::{Access, BLOCK_BYTES, File, IoMode};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The bytes of one file that are not durable, as they count against the limits.
 pub(super) struct Charge {
@@ -69,6 +70,38 @@ pub(super) struct Created {
     pub(super) charge: Charge,
 }
 
+impl Created {
+    /// Writes the first `filled` bytes of a buffer at `offset`. Only the last write of a file may
+    /// have another length than a multiple of [`BLOCK_BYTES`].
+    pub(super) fn write(
+        &mut self,
+        buffer: &mut Buffer,
+        filled: usize,
+        offset: u64,
+    ) -> Result<(), VolumeError> {
+        let volume = &self.charge.volume;
+        let mut bytes = filled;
+        if self.file.mode() != IoMode::Buffered {
+            bytes = bytes.next_multiple_of(BLOCK_BYTES);
+            buffer[filled..bytes].fill(0);
+        }
+        let written = match self.file.write_all_at(offset, &buffer[..bytes]) {
+            // The zeros behind the end were written for direct I/O alone.
+            Ok(()) if bytes > filled => self.file.set_len(offset + filled as u64),
+            written => written,
+        };
+        written.map_err(|error| volume.change_failed(error))?;
+        volume.bytes_were_written(filled as u64);
+        self.charge.add(filled as u64);
+        if self.charge.is_too_much() {
+            let volume = &self.charge.volume;
+            self.file.sync_data().map_err(|error| volume.change_failed(error))?;
+            self.charge.clear();
+        }
+        Ok(())
+    }
+}
+
 /// A new stored file. Dropped without [`Output::finish`], it removes the file.
 pub(super) struct Output {
     shared: Arc<Shared>,
@@ -76,7 +109,8 @@ pub(super) struct Output {
     id: FileId,
     len_hint: Option<u64>,
     not: Vec<VolumeNumber>,
-    created: Option<Created>,
+    created: Option<Arc<Mutex<Created>>>,
+    behind: Option<WriteBehind>,
     buffer: Buffer,
     filled: usize,
     /// The bytes that were written.
@@ -98,6 +132,7 @@ impl Output {
             len_hint,
             not: not.to_vec(),
             created: None,
+            behind: None,
             buffer: shared.buffers.take(),
             filled: 0,
             offset: 0,
@@ -129,7 +164,10 @@ impl Output {
     }
 
     /// Appends the last bytes and writes everything.
-    pub(super) fn finish(mut self, tail: &[u8]) -> Result<(Placed, Created, u64), VolumeError> {
+    pub(super) fn finish(
+        mut self,
+        tail: &[u8],
+    ) -> Result<(Placed, Arc<Mutex<Created>>, u64), VolumeError> {
         if self.filled + tail.len() <= self.buffer.len() {
             self.buffer[self.filled..][..tail.len()].copy_from_slice(tail);
             self.filled += tail.len();
@@ -145,9 +183,35 @@ impl Output {
     /// Writes the buffer. Until the first write succeeds nothing is lost, so that every volume is
     /// tried.
     fn flush(&mut self, is_last: bool) -> Result<(), VolumeError> {
-        while self.created.is_none() {
-            match self.create(is_last) {
-                Ok(created) => self.created = Some(created),
+        match self.created.clone() {
+            None => self.write_first()?,
+            Some(_) if self.filled == 0 => self.end_write_behind()?,
+            Some(created) if is_last || !self.shared.options.write_behind => {
+                self.end_write_behind()?;
+                lock(&created).write(&mut self.buffer, self.filled, self.offset)?;
+            }
+            Some(created) => {
+                let behind = self.behind.get_or_insert_with(|| WriteBehind::new(created));
+                let full = std::mem::replace(&mut self.buffer, self.shared.buffers.take());
+                behind.write(full, self.filled, self.offset)?;
+            }
+        }
+        self.offset += self.filled as u64;
+        self.filled = 0;
+        Ok(())
+    }
+
+    fn end_write_behind(&mut self) -> Result<(), VolumeError> {
+        self.behind.take().map_or(Ok(()), WriteBehind::end)
+    }
+
+    fn write_first(&mut self) -> Result<(), VolumeError> {
+        loop {
+            match self.create() {
+                Ok(created) => {
+                    self.created = Some(Arc::new(Mutex::new(created)));
+                    return Ok(());
+                }
                 Err(error) if error.may_succeed_elsewhere() && !error.is_crash() => {
                     self.not.push(self.volume().number());
                     match self.shared.place(self.id, self.len_hint, &self.not) {
@@ -158,14 +222,10 @@ impl Output {
                 Err(error) => return Err(error),
             }
         }
-        if self.filled > 0 {
-            self.write(is_last)?;
-        }
-        Ok(())
     }
 
     /// Creates the file and writes the buffer to it.
-    fn create(&mut self, is_last: bool) -> Result<Created, VolumeError> {
+    fn create(&mut self) -> Result<Created, VolumeError> {
         let known = self.len_hint.unwrap_or(0).max(self.filled as u64);
         let direct = known >= self.shared.options.direct_bytes_min && self.filled >= BLOCK_BYTES;
         let access = if direct { Access::Direct } else { Access::Buffered };
@@ -173,50 +233,30 @@ impl Output {
         let (file, path) = volume.create(self.id, access)?;
         let charge =
             Charge { volume: Arc::clone(&volume), shared: Arc::clone(&self.shared), bytes: 0 };
-        self.created = Some(Created { file: Arc::from(file), path, charge });
-        let written = self.write(is_last);
-        let created = self.created.take().ok_or(VolumeError::WriterFailed { id: self.id })?;
-        written.inspect_err(|_| {
-            let _ = volume.disk.remove(&created.path);
-        })?;
-        Ok(created)
+        let mut created = Created { file: Arc::from(file), path, charge };
+        let written = created.write(&mut self.buffer, self.filled, self.offset);
+        match written {
+            Ok(()) => Ok(created),
+            Err(error) => {
+                // If this fails, too, the bytes have no record.
+                let _ = volume.disk.remove(&created.path);
+                Err(error)
+            }
+        }
     }
+}
 
-    fn write(&mut self, is_last: bool) -> Result<(), VolumeError> {
-        let volume = &self.placed.volume;
-        let Some(created) = &mut self.created else { return Ok(()) };
-        let is_direct = created.file.mode() != IoMode::Buffered;
-        let mut bytes = self.filled;
-        if is_direct {
-            bytes = bytes.next_multiple_of(BLOCK_BYTES);
-            self.buffer[self.filled..bytes].fill(0);
-        }
-        let end = self.offset + self.filled as u64;
-        let written = created.file.write_all_at(self.offset, &self.buffer[..bytes]);
-        let written = match written {
-            // The zeros behind the end were written for direct I/O alone.
-            Ok(()) if bytes > self.filled => created.file.set_len(end),
-            written => written,
-        };
-        written.map_err(|error| volume.change_failed(error))?;
-        debug_assert!(is_last || bytes == self.filled);
-        volume.bytes_were_written(self.filled as u64);
-        created.charge.add(self.filled as u64);
-        if created.charge.is_too_much() {
-            created.file.sync_data().map_err(|error| volume.change_failed(error))?;
-            created.charge.clear();
-        }
-        self.offset = end;
-        self.filled = 0;
-        Ok(())
-    }
+/// The file, which its writer and the thread that writes behind it use in turns.
+pub(super) fn lock(created: &Mutex<Created>) -> MutexGuard<'_, Created> {
+    created.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
+        let _ = self.end_write_behind();
         if let Some(created) = &self.created {
             // If this fails, the bytes have no record, and the search for orphans finds them.
-            let _ = self.placed.volume.disk.remove(&created.path);
+            let _ = self.placed.volume.disk.remove(&lock(created).path);
         }
     }
 }

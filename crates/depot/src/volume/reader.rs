@@ -182,7 +182,7 @@ impl StoredReader {
         };
         let clear = (footer.has_sha256 && keys.is_none()).then_some(footer.sha256);
         let sha256 = stored.and_then(|stored| stored.sha256).or(clear);
-        Ok(Self {
+        let mut reader = Self {
             source,
             footer,
             table,
@@ -194,7 +194,20 @@ impl StoredReader {
             block: Vec::new(),
             cached: None,
             stored: Vec::new(),
-        })
+        };
+        if reader.keys.is_some() {
+            // Checksums can be forged. What the description is bound to cannot: the table, and with
+            // it the length of the content.
+            let (_, sealed) = reader.sealed_description()?;
+            if let (Some(sealed), Some(recorded)) = (sealed, reader.sha256)
+                && sealed != recorded
+            {
+                let why = "its SHA-256 is not the record's";
+                return Err(reader.source.invalid(Part::Description, why));
+            }
+            reader.sha256 = sealed;
+        }
+        Ok(reader)
     }
 
     /// The length of the content in bytes.
@@ -324,13 +337,8 @@ impl StoredReader {
     /// # Errors
     /// The first difference from what was written.
     pub fn verify(&mut self) -> Result<(), VolumeError> {
-        let (_, sealed_sha256) = self.sealed_description()?;
-        let expected = sealed_sha256.or(self.sha256);
-        if let (Some(sealed), Some(recorded)) = (sealed_sha256, self.sha256)
-            && sealed != recorded
-        {
-            return Err(self.source.invalid(Part::Description, "its SHA-256 is not the record's"));
-        }
+        self.sealed_description()?;
+        let expected = self.sha256;
         let mut sha256 = expected.map(|_| digest::Context::new(&digest::SHA256));
         for number in 0..self.table.len() as u64 {
             self.load(number)?;
@@ -348,13 +356,12 @@ impl StoredReader {
 
     /// What the file says of itself.
     pub(super) fn describe(&mut self) -> Result<Described, VolumeError> {
-        let (_, sealed_sha256) = self.sealed_description()?;
         let stored = StoredBytes {
             volume: self.source.volume.number(),
             bytes: self.footer.content_bytes,
             stored_bytes: self.footer.stored_bytes(),
             footer_crc: self.footer_crc,
-            sha256: sealed_sha256.or(self.sha256),
+            sha256: self.sha256,
         };
         Ok(Described { stored, description: self.description()? })
     }

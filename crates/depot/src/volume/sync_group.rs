@@ -42,14 +42,8 @@ struct State {
 }
 
 impl SyncGroup {
-    /// Returns when the files are durable, or with the first failure of one of them. `root` is the
-    /// directory of the volume.
-    pub(super) fn sync(
-        &self,
-        disk: &dyn Disk,
-        root: &Path,
-        files: &[Arc<Unsynced>],
-    ) -> Result<(), DiskError> {
+    /// Returns when the files are durable, or with the first failure of one of them.
+    pub(super) fn sync(&self, disk: &dyn Disk, files: &[Arc<Unsynced>]) -> Result<(), DiskError> {
         let mut state = self.lock();
         state.waiting.extend(files.iter().cloned());
         while files.iter().any(|file| file.result().is_none()) {
@@ -61,7 +55,7 @@ impl SyncGroup {
             let group = std::mem::take(&mut state.waiting);
             drop(state);
             self.groups.fetch_add(1, Ordering::Relaxed);
-            sync_all(disk, root, &group);
+            sync_each(disk, &group);
             state = self.lock();
             state.leading = false;
             self.woken.notify_all();
@@ -81,13 +75,8 @@ impl SyncGroup {
     }
 }
 
-/// Syncs a group and gives every file its result.
-fn sync_all(disk: &dyn Disk, root: &Path, group: &[Arc<Unsynced>]) {
-    let _ = root;
-    sync_each(disk, group);
-}
-
-/// Syncs every file through its own handle, then every directory once.
+/// Syncs every file through its own handle, then every directory once, and gives every file its
+/// result: a failure refuses the damaged file only.
 fn sync_each(disk: &dyn Disk, group: &[Arc<Unsynced>]) {
     let mut dirs: BTreeMap<&Path, Result<(), DiskError>> = BTreeMap::new();
     for file in group {
@@ -123,6 +112,72 @@ fn again(error: &DiskError) -> DiskError {
         }
         DiskError::Crashed { operation, path } => {
             DiskError::Crashed { operation: *operation, path: path.clone() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_disk::{Access, SimDisk};
+    use std::sync::mpsc;
+
+    const DIRS: [&str; 2] = ["/a", "/b"];
+
+    fn files(disk: &SimDisk, number: usize) -> Vec<Arc<Unsynced>> {
+        DIRS.iter().for_each(|dir| disk.create_dir_all(Path::new(dir)).unwrap());
+        let file = |nth: usize| {
+            let dir = Path::new(DIRS[nth % 2]);
+            let file = disk.create(&dir.join(nth.to_string()), Access::Buffered).unwrap();
+            file.write_all_at(0, b"written").unwrap();
+            Unsynced::new(Arc::from(file), dir)
+        };
+        (0..number).map(file).collect()
+    }
+
+    #[test]
+    fn callers_that_come_during_a_sync_share_the_next_one() {
+        let disk = SimDisk::new(1);
+        let files = files(&disk, 10);
+        let group = SyncGroup::default();
+        let (hangs, has_begun) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        disk.hang(Path::new("/"), 1, move || {
+            hangs.send(()).unwrap();
+            released.recv().unwrap();
+        });
+        std::thread::scope(|scope| {
+            let sync = |file: &Arc<Unsynced>| group.sync(&disk, &[Arc::clone(file)]);
+            let (first, others) = files.split_first().unwrap();
+            let first = scope.spawn(move || sync(first));
+            has_begun.recv().unwrap();
+            let others: Vec<_> =
+                others.iter().map(|file| scope.spawn(move || sync(file))).collect();
+            while group.lock().waiting.len() < others.len() {
+                std::thread::yield_now();
+            }
+            release.send(()).unwrap();
+            assert!(first.join().unwrap().is_ok());
+            assert!(others.into_iter().all(|other| other.join().unwrap().is_ok()));
+        });
+        assert_eq!(group.groups(), 2);
+        disk.crash();
+        for nth in 0..10 {
+            let path = Path::new(DIRS[nth % 2]).join(nth.to_string());
+            assert_eq!(disk.bytes_of(&path).as_deref(), Some(&b"written"[..]), "{nth}");
+        }
+    }
+
+    #[test]
+    fn a_failed_sync_refuses_the_damaged_file_or_the_files_of_the_damaged_directory() {
+        // Four files, then two directories with two files each.
+        for (failing, refused) in [(1, 1), (3, 1), (5, 2), (6, 2)] {
+            let disk = SimDisk::new(2);
+            let files = files(&disk, 4);
+            disk.fail_sync(failing);
+            sync_each(&disk, &files);
+            let results = files.iter().filter_map(|file| file.result().take());
+            assert_eq!(results.filter(Result::is_err).count(), refused, "sync {failing}");
         }
     }
 }

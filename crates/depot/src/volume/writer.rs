@@ -5,13 +5,13 @@ use super::format::{
     BLOCK_CONTENT_BYTES, BLOCKS_MAX, BlockEntry, DESCRIPTION_BYTES_MAX, FOOTER_BYTES, Footer,
     Method,
 };
-use super::output::{Created, Output, Placed};
+use super::output::{Created, Output, Placed, lock};
 use super::sync_group::Unsynced;
 use super::{Part, StoredBytes, VolumeError, VolumeNumber};
 use crate::FileId;
 use aws_lc_rs::digest;
 use rialto_log::BlobError;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The length of a SHA-256.
 pub(super) const SHA256_BYTES: usize = 32;
@@ -158,7 +158,7 @@ impl StoredWriter {
             footer_crc,
             sha256,
         };
-        Ok(Finished { placed, created: Mutex::new(created), stored })
+        Ok(Finished { placed, created, stored })
     }
 
     /// What follows the blocks: the table, the description and the footer; and the footer's
@@ -226,7 +226,7 @@ fn unsealed(output: &Output, part: Part, source: BlobError) -> VolumeError {
 /// as not durable.
 pub struct Finished {
     placed: Placed,
-    created: Mutex<Created>,
+    created: Arc<Mutex<Created>>,
     stored: StoredBytes,
 }
 
@@ -249,22 +249,22 @@ impl Finished {
     pub fn make_durable(&self) -> Result<(), VolumeError> {
         let volume = &self.placed.volume;
         let unsynced = {
-            let created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
+            let created = lock(&self.created);
             let dir = created.path.parent().unwrap_or(&created.path);
-            Unsynced::new(std::sync::Arc::clone(&created.file), dir)
+            Unsynced::new(Arc::clone(&created.file), dir)
         };
         volume
             .sync
-            .sync(&*volume.disk, volume.layout.dir(), &[unsynced])
+            .sync(&*volume.disk, &[unsynced])
             .map_err(|error| volume.change_failed(error))?;
-        self.created.lock().unwrap_or_else(PoisonError::into_inner).charge.clear();
+        lock(&self.created).charge.clear();
         Ok(())
     }
 
     /// Removes the file. If that fails, the bytes have no record, and the search for orphans finds
     /// them.
     pub fn discard(self) {
-        let created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
+        let created = lock(&self.created);
         let _ = self.placed.volume.disk.remove(&created.path);
     }
 }
