@@ -8,12 +8,12 @@ use rialto_depot::volume::{
     BlockCompression, BlockSealing, StoredBytes, VolumeError, VolumeOptions, VolumeSpec,
     VolumeState, Volumes,
 };
-use rialto_disk::{Access, Disk, DiskError, Faults, File, IoMode, SimDisk};
+use rialto_disk::{Access, Disk, DiskError, Faults, Operation, SimDisk};
 use rialto_log::{Cipher, KeyRing};
 use std::path::Path;
 use std::sync::Arc;
 use volume_stage::{
-    MIB, ONE, TWO, content, id, options, path_of, read, simulated, spec, volumes_in, write,
+    MIB, ONE, TWO, Watched, content, id, options, path_of, read, simulated, spec, volumes_in, write,
 };
 
 /// Mounts `one` again after a crash.
@@ -30,8 +30,9 @@ fn what_was_made_durable_survives_a_crash_after_every_operation() {
     let mut crashes = 0;
     for seed in 0..8 {
         for operations in 0.. {
-            let write_behind = seed % 2 == 0;
-            let (disk, volumes) = simulated(seed, VolumeOptions { write_behind, ..options() });
+            let (write_behind, grouped_sync) = (seed % 2 == 0, seed % 4 < 2);
+            let (disk, volumes) =
+                simulated(seed, VolumeOptions { write_behind, grouped_sync, ..options() });
             let identity = volumes.list()[0].identity;
             disk.crash_after(operations);
             let mut durable: Vec<(u64, StoredBytes)> = Vec::new();
@@ -136,7 +137,7 @@ fn a_file_in_the_place_of_another_or_cut_or_gone_is_noticed() {
 
 #[test]
 fn a_sync_that_fails_refuses_the_file_and_fails_the_volume_until_a_probe() {
-    let (disk, volumes) = simulated(3, options());
+    let (disk, volumes) = simulated(3, VolumeOptions { grouped_sync: false, ..options() });
     let finished = write(&volumes, id(1), &content(100, 1), 100).unwrap();
     disk.fail_sync(1);
     let refused = finished.make_durable().unwrap_err();
@@ -175,58 +176,14 @@ fn a_sync_that_lies_costs_the_file_and_never_shows_wrong_bytes() {
     assert!(lost > 0);
 }
 
-/// A disk of which a part has no space left, or refuses writes.
-struct Partly {
-    inner: SimDisk,
-    broken: &'static str,
-    kind: std::io::ErrorKind,
-}
-
-impl Partly {
-    fn check(&self, path: &Path) -> Result<(), DiskError> {
-        if path.starts_with(Path::new(self.broken).join("files")) {
-            let error = std::io::Error::from(self.kind);
-            return Err(DiskError::io(rialto_disk::Operation::Create, path, error));
-        }
-        Ok(())
-    }
-}
-
-impl Disk for Partly {
-    fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
-        self.check(path)?;
-        self.inner.create(path, access)
-    }
-    fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
-        self.inner.open(path, access)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        self.inner.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> Result<(), DiskError> {
-        self.inner.remove(path)
-    }
-    fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
-        self.inner.list(dir)
-    }
-    fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
-        self.inner.create_dir_all(dir)
-    }
-    fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
-        self.inner.sync_dir(dir)
-    }
-    fn lock(&self, dir: &Path) -> Result<Box<dyn rialto_disk::DirLock>, DiskError> {
-        self.inner.lock(dir)
-    }
-    fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
-        self.inner.free_bytes(dir).map(|free| free.min(1 << 40))
-    }
-}
-
 #[test]
 fn a_volume_without_space_or_in_error_moves_files_to_another() {
     for kind in [std::io::ErrorKind::StorageFull, std::io::ErrorKind::ReadOnlyFilesystem] {
-        let disk = Partly { inner: SimDisk::new(4), broken: "/one", kind };
+        let disk = Watched::new(4, move |path, _| {
+            let broken = path.starts_with("/one/files");
+            let error = || DiskError::io(Operation::Create, path, std::io::Error::from(kind));
+            if broken { Err(error()) } else { Ok(()) }
+        });
         let volumes = volumes_in(Arc::new(disk), Path::new("/one"), options());
         volumes.mount(TWO, &spec("two", Path::new("/two"))).unwrap();
         for nth in 1..=20 {
@@ -349,7 +306,7 @@ fn a_writer_beyond_the_limit_of_unsynced_bytes_makes_durable_what_it_wrote() {
 
 #[test]
 fn files_are_placed_in_proportion_to_weight() {
-    let disk = Partly { inner: SimDisk::new(4), broken: "/none", kind: std::io::ErrorKind::Other };
+    let disk = Watched::new(4, |_, _| Ok(()));
     let volumes = volumes_in(Arc::new(disk), Path::new("/one"), options());
     let heavy = VolumeSpec { weight: 3, ..spec("two", Path::new("/two")) };
     volumes.mount(TWO, &heavy).unwrap();
@@ -363,49 +320,52 @@ fn files_are_placed_in_proportion_to_weight() {
 
 #[test]
 fn large_files_are_written_past_the_page_cache_and_small_ones_through_it() {
-    assert_eq!(modes_of(4096), [IoMode::Buffered]);
-    assert_eq!(modes_of(3 * MIB), [IoMode::Direct]);
+    for (bytes, expected) in [(4096, Access::Buffered), (3 * MIB, Access::Direct)] {
+        let (sender, accesses) = std::sync::mpsc::channel();
+        let disk = Watched::new(1, move |path, access| {
+            if path.starts_with("/one/files") {
+                sender.send(access).unwrap();
+            }
+            Ok(())
+        });
+        let volumes = volumes_in(Arc::new(disk), Path::new("/one"), options());
+        let _ = write(&volumes, id(1), &content(bytes, 1), 70_000).unwrap();
+        drop(volumes);
+        assert_eq!(accesses.iter().collect::<Vec<_>>(), [expected]);
+    }
 }
 
-/// The modes in which the files of a write are open, seen by a disk that notes them.
-fn modes_of(bytes: usize) -> Vec<IoMode> {
-    struct Noting(SimDisk, std::sync::Mutex<Vec<IoMode>>);
-    impl Disk for Noting {
-        fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
-            let file = self.0.create(path, access)?;
-            if path.starts_with("/one/files") {
-                self.1.lock().unwrap().push(file.mode());
-            }
-            Ok(file)
-        }
-        fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
-            self.0.open(path, access)
-        }
-        fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-            self.0.rename(from, to)
-        }
-        fn remove(&self, path: &Path) -> Result<(), DiskError> {
-            self.0.remove(path)
-        }
-        fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
-            self.0.list(dir)
-        }
-        fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
-            self.0.create_dir_all(dir)
-        }
-        fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
-            self.0.sync_dir(dir)
-        }
-        fn lock(&self, dir: &Path) -> Result<Box<dyn rialto_disk::DirLock>, DiskError> {
-            self.0.lock(dir)
-        }
-        fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
-            self.0.free_bytes(dir)
+#[test]
+fn volumes_of_one_file_system_count_its_space_once() {
+    let disk = Watched::new(1, |_, _| Ok(()));
+    let volumes = volumes_in(Arc::new(disk), Path::new("/one"), options());
+    let one = volumes.totals();
+    assert!(one.file_systems == 1 && one.free_bytes > 0 && one.total_bytes >= one.free_bytes);
+    volumes.mount(TWO, &spec("two", Path::new("/two"))).unwrap();
+    assert_eq!(volumes.totals(), one);
+}
+
+#[test]
+fn a_grouped_sync_that_fails_refuses_the_damaged_file_only() {
+    for seed in 0..20 {
+        let (disk, volumes) = simulated(seed, options());
+        let identity = volumes.list()[0].identity;
+        let all: Vec<_> = (1..=6)
+            .map(|nth| write(&volumes, id(nth), &content(5000, nth), 5000).unwrap())
+            .collect();
+        disk.fail_sync(1);
+        let durable: Vec<_> = all
+            .iter()
+            .zip(1..)
+            .filter(|(finished, _)| finished.make_durable().is_ok())
+            .map(|(finished, nth)| (nth, finished.stored().clone()))
+            .collect();
+        assert_eq!(durable.len(), 5, "seed {seed}");
+        drop((all, volumes));
+        disk.crash();
+        let volumes = mounted_again(&disk, identity);
+        for (nth, stored) in durable {
+            assert!(read(&volumes, id(nth), &stored).unwrap() == content(5000, nth));
         }
     }
-    let disk = Arc::new(Noting(SimDisk::new(1), std::sync::Mutex::default()));
-    let volumes = volumes_in(Arc::clone(&disk) as Arc<dyn Disk>, Path::new("/one"), options());
-    let _ = write(&volumes, id(1), &content(bytes, 1), 70_000).unwrap();
-    let modes = disk.1.lock().unwrap().clone();
-    modes
 }

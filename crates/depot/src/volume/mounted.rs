@@ -27,7 +27,6 @@ pub struct MountedVolume {
     failed: AtomicBool,
     free_bytes: AtomicU64,
     total_bytes: AtomicU64,
-    /// The device number plus one; 0 if it is not known.
     device: AtomicU64,
     files_written: AtomicU64,
     bytes_written: AtomicU64,
@@ -80,6 +79,16 @@ impl MountedVolume {
         };
         let layout = Layout::new(&spec.dir, identity.shard_levels);
         disk.create_dir_all(layout.files()).map_err(failed)?;
+        // It is opened before anything is written that it is to cover.
+        let grouped = match disk.grouped_sync(&spec.dir) {
+            _ if !options.grouped_sync => None,
+            Ok(grouped) => Some(grouped),
+            Err(error) if error.is_unsupported() => {
+                tracing::info!(volume = name, %error, "files of this volume are synced one by one");
+                None
+            }
+            Err(error) => return Err(failed(error)),
+        };
         let volume = Self {
             number,
             name,
@@ -87,7 +96,7 @@ impl MountedVolume {
             identity: identity.identity,
             layout,
             disk: Arc::clone(disk),
-            sync: SyncGroup::default(),
+            sync: SyncGroup::new(grouped),
             known: Mutex::new(KnownDirs::new(options.known_dirs_max)),
             draining: AtomicBool::new(false),
             failed: AtomicBool::new(false),
@@ -140,14 +149,14 @@ impl MountedVolume {
         self.free_bytes.load(Ordering::Relaxed)
     }
 
-    /// The size of its file system in bytes; 0 if the disk does not say.
+    /// The size of its file system in bytes.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// The device number of its file system, if the disk says it.
-    pub fn device(&self) -> Option<u64> {
-        self.device.load(Ordering::Relaxed).checked_sub(1)
+    /// The device number of its file system.
+    pub fn device(&self) -> u64 {
+        self.device.load(Ordering::Relaxed)
     }
 
     /// The volume at this moment.
@@ -184,10 +193,13 @@ impl MountedVolume {
         }
     }
 
-    /// Asks for the free space.
+    /// Asks for the space and the device.
     pub(super) fn measure(&self) -> Result<(), DiskError> {
-        let free = self.disk.free_bytes(self.layout.dir())?;
-        self.free_bytes.store(free, Ordering::Relaxed);
+        let dir = self.layout.dir();
+        self.free_bytes.store(self.disk.free_bytes(dir)?, Ordering::Relaxed);
+        self.total_bytes.store(self.disk.total_bytes(dir)?, Ordering::Relaxed);
+        let device = self.disk.metadata(dir)?.device;
+        self.device.store(device, Ordering::Relaxed);
         Ok(())
     }
 

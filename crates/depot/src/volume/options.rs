@@ -77,6 +77,9 @@ pub struct VolumeOptions {
     /// Whether blocks of a file of several are written in a thread, while the next ones are hashed.
     /// Without it the order of operations on the disk follows from the calls alone.
     pub write_behind: bool,
+    /// Whether files share syncs of their whole file system, where the system reports the errors of
+    /// such a sync. It also writes back what other programs wrote.
+    pub grouped_sync: bool,
     /// The most buffers of about 1 MiB that are kept for reuse.
     pub idle_buffers_max: usize,
     /// A volume with less free space than this many bytes takes no new files.
@@ -98,6 +101,7 @@ impl Default for VolumeOptions {
             known_dirs_max: 1024,
             direct_bytes_min: 1 << 20,
             write_behind: true,
+            grouped_sync: true,
             idle_buffers_max: 32,
             free_bytes_min: 1 << 30,
             volume_unsynced_bytes_max: 256 << 20,

@@ -3,6 +3,7 @@
 use super::buffers::Buffer;
 use super::format::BLOCK_CONTENT_BYTES;
 use super::set::Shared;
+use super::sync_group::SyncEpoch;
 use super::write_behind::WriteBehind;
 use super::{MountedVolume, VolumeError, VolumeNumber};
 use crate::FileId;
@@ -68,6 +69,7 @@ pub(super) struct Created {
     pub(super) file: Arc<dyn File>,
     pub(super) path: PathBuf,
     pub(super) charge: Charge,
+    pub(super) epoch: SyncEpoch,
 }
 
 impl Created {
@@ -230,10 +232,11 @@ impl Output {
         let direct = known >= self.shared.options.direct_bytes_min && self.filled >= BLOCK_BYTES;
         let access = if direct { Access::Direct } else { Access::Buffered };
         let volume = Arc::clone(self.volume());
+        let epoch = volume.sync.epoch();
         let (file, path) = volume.create(self.id, access)?;
         let charge =
             Charge { volume: Arc::clone(&volume), shared: Arc::clone(&self.shared), bytes: 0 };
-        let mut created = Created { file: Arc::from(file), path, charge };
+        let mut created = Created { file: Arc::from(file), path, charge, epoch };
         let written = created.write(&mut self.buffer, self.filled, self.offset);
         match written {
             Ok(()) => Ok(created),

@@ -3,8 +3,12 @@
 use super::{MountedVolume, VolumeError};
 use crate::FileId;
 use rialto_clock::Timestamp;
-use rialto_disk::{Access, DiskError};
+use rialto_disk::DiskError;
 use std::collections::VecDeque;
+use std::ffi::OsString;
+
+/// The most names that a cursor holds.
+const LISTED_MAX: usize = 4096;
 
 /// A stored file that a scan found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,16 +17,18 @@ pub struct FoundFile {
     pub id: FileId,
     /// The length of the stored file in bytes.
     pub stored_bytes: u64,
-    /// When it was last written, if the disk says it.
-    pub modified: Option<Timestamp>,
+    /// When it was last written.
+    pub modified: Timestamp,
 }
 
 /// Where a scan continues. The default is the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanCursor {
-    /// The next shard to list.
+    /// The shard to list from.
     shard: u32,
-    /// What is left of the shard that was listed last.
+    /// The last name of it that was listed.
+    after: Option<OsString>,
+    /// What is left of the names that were listed last.
     listed: VecDeque<FileId>,
     /// Files whose names are no ids.
     foreign: u64,
@@ -63,24 +69,33 @@ impl MountedVolume {
         Ok(found)
     }
 
+    /// Lists the next names of a shard.
     fn list_shard(&self, cursor: &mut ScanCursor) -> Result<(), DiskError> {
-        let names = match self.disk.list(&self.layout.shard_dir(cursor.shard)) {
-            Ok(names) => names,
+        let dir = self.layout.shard_dir(cursor.shard);
+        let page = match self.disk.list_page(&dir, cursor.after.as_deref(), LISTED_MAX) {
+            Ok(page) => page,
             Err(error) if error.is_not_found() => Vec::new(),
             Err(error) => return Err(error),
         };
-        for name in names {
-            match name.parse::<FileId>() {
-                Ok(id) if self.layout.shard(id) == cursor.shard => cursor.listed.push_back(id),
-                _ => cursor.foreign += 1,
+        for entry in &page {
+            let id = entry.name.to_str().and_then(|name| name.parse::<FileId>().ok());
+            match id.filter(|id| self.layout.shard(*id) == cursor.shard) {
+                Some(id) => cursor.listed.push_back(id),
+                None => cursor.foreign += 1,
             }
         }
-        cursor.shard += 1;
+        if page.len() < LISTED_MAX {
+            cursor.shard += 1;
+            cursor.after = None;
+        } else {
+            cursor.after = page.last().map(|entry| entry.name.clone());
+        }
         Ok(())
     }
 
     fn find(&self, id: FileId) -> Result<FoundFile, DiskError> {
-        let file = self.disk.open(&self.layout.path(id), Access::Read)?;
-        Ok(FoundFile { id, stored_bytes: file.len()?, modified: None })
+        let metadata = self.disk.metadata(&self.layout.path(id))?;
+        let modified = Timestamp(u64::try_from(metadata.modified_ns).unwrap_or(0));
+        Ok(FoundFile { id, stored_bytes: metadata.len_bytes, modified })
     }
 }

@@ -168,7 +168,7 @@ impl Volumes {
         let mut devices = HashSet::new();
         let mut totals = VolumeTotals::default();
         for volume in &*self.shared.volumes() {
-            if volume.device().is_some_and(|device| !devices.insert(device)) {
+            if !devices.insert(volume.device()) {
                 continue;
             }
             totals.file_systems += 1;

@@ -1,22 +1,29 @@
 //! Many files share one sync.
 
-use rialto_disk::{Disk, DiskError, File};
+use rialto_disk::{Disk, DiskError, File, GroupedSync};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+/// The number of grouped syncs of a volume that had failed when a file was created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SyncEpoch(u64);
+
 /// A file that is to become durable: its bytes and its name.
 pub(super) struct Unsynced {
     file: Arc<dyn File>,
     dir: PathBuf,
+    created: SyncEpoch,
     result: Mutex<Option<Result<(), DiskError>>>,
 }
 
 impl Unsynced {
-    pub(super) fn new(file: Arc<dyn File>, dir: &Path) -> Arc<Self> {
-        Arc::new(Self { file, dir: dir.to_owned(), result: Mutex::new(None) })
+    /// `created` is the epoch before the file was written, and `file` a handle that has been open
+    /// since then: it reports if its bytes were lost.
+    pub(super) fn new(file: Arc<dyn File>, dir: &Path, created: SyncEpoch) -> Arc<Self> {
+        Arc::new(Self { file, dir: dir.to_owned(), created, result: Mutex::new(None) })
     }
 
     fn result(&self) -> MutexGuard<'_, Option<Result<(), DiskError>>> {
@@ -28,10 +35,15 @@ impl Unsynced {
 ///
 /// The first caller becomes the leader and syncs. Callers that come meanwhile form the next group,
 /// whose leader is one of them: no file waits for more than the sync in progress and its own.
-#[derive(Default)]
 pub(super) struct SyncGroup {
     state: Mutex<State>,
     woken: Condvar,
+    /// None where the disk has no grouped sync.
+    grouped: Mutex<Option<Box<dyn GroupedSync>>>,
+    /// A failure of the grouped sync may be of any file that was written before, and is reported
+    /// once. A file of an earlier epoch is therefore synced by itself, even if the grouped sync
+    /// succeeds by then.
+    failures: AtomicU64,
     groups: AtomicU64,
 }
 
@@ -42,6 +54,21 @@ struct State {
 }
 
 impl SyncGroup {
+    pub(super) fn new(grouped: Option<Box<dyn GroupedSync>>) -> Self {
+        Self {
+            state: Mutex::default(),
+            woken: Condvar::new(),
+            grouped: Mutex::new(grouped),
+            failures: AtomicU64::new(0),
+            groups: AtomicU64::new(0),
+        }
+    }
+
+    /// The epoch of a file that is created after this call.
+    pub(super) fn epoch(&self) -> SyncEpoch {
+        SyncEpoch(self.failures.load(Ordering::SeqCst))
+    }
+
     /// Returns when the files are durable, or with the first failure of one of them.
     pub(super) fn sync(&self, disk: &dyn Disk, files: &[Arc<Unsynced>]) -> Result<(), DiskError> {
         let mut state = self.lock();
@@ -55,13 +82,33 @@ impl SyncGroup {
             let group = std::mem::take(&mut state.waiting);
             drop(state);
             self.groups.fetch_add(1, Ordering::Relaxed);
-            sync_each(disk, &group);
+            self.sync_all(disk, &group);
             state = self.lock();
             state.leading = false;
             self.woken.notify_all();
         }
         drop(state);
         files.iter().try_for_each(|file| file.result().take().unwrap_or(Ok(())))
+    }
+
+    /// Syncs a group and gives every file its result.
+    fn sync_all(&self, disk: &dyn Disk, group: &[Arc<Unsynced>]) {
+        let mut grouped = self.grouped.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(grouped) = &mut *grouped else { return sync_each(disk, group) };
+        let epoch = self.epoch();
+        let (covered, mut alone): (Vec<_>, Vec<_>) =
+            group.iter().cloned().partition(|file| file.created == epoch);
+        if !covered.is_empty() {
+            match grouped.sync() {
+                Ok(()) => covered.iter().for_each(|file| *file.result() = Some(Ok(()))),
+                Err(error) => {
+                    self.failures.fetch_add(1, Ordering::SeqCst);
+                    tracing::warn!(%error, "a grouped sync failed; each file is synced by itself");
+                    alone.extend(covered);
+                }
+            }
+        }
+        sync_each(disk, &alone);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -130,7 +177,7 @@ mod tests {
             let dir = Path::new(DIRS[nth % 2]);
             let file = disk.create(&dir.join(nth.to_string()), Access::Buffered).unwrap();
             file.write_all_at(0, b"written").unwrap();
-            Unsynced::new(Arc::from(file), dir)
+            Unsynced::new(Arc::from(file), dir, SyncEpoch(0))
         };
         (0..number).map(file).collect()
     }
@@ -139,7 +186,7 @@ mod tests {
     fn callers_that_come_during_a_sync_share_the_next_one() {
         let disk = SimDisk::new(1);
         let files = files(&disk, 10);
-        let group = SyncGroup::default();
+        let group = SyncGroup::new(None);
         let (hangs, has_begun) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
         disk.hang(Path::new("/"), 1, move || {
@@ -175,9 +222,47 @@ mod tests {
             let disk = SimDisk::new(2);
             let files = files(&disk, 4);
             disk.fail_sync(failing);
-            sync_each(&disk, &files);
+            SyncGroup::new(None).sync_all(&disk, &files);
             let results = files.iter().filter_map(|file| file.result().take());
             assert_eq!(results.filter(Result::is_err).count(), refused, "sync {failing}");
+        }
+    }
+
+    #[test]
+    fn one_grouped_sync_makes_every_file_durable() {
+        let disk = SimDisk::new(3);
+        let group = SyncGroup::new(Some(disk.grouped_sync(Path::new("/")).unwrap()));
+        let files = files(&disk, 8);
+        let before = disk.operations();
+        group.sync(&disk, &files).unwrap();
+        assert_eq!(disk.operations(), before + 1);
+        disk.crash();
+        assert_eq!(disk.paths().len(), 8);
+    }
+
+    #[test]
+    fn a_failed_grouped_sync_refuses_the_damaged_file_only_in_whichever_group_it_comes() {
+        for seed in 0..40 {
+            let disk = SimDisk::new(seed);
+            let group = SyncGroup::new(Some(disk.grouped_sync(Path::new("/")).unwrap()));
+            let files = files(&disk, 6);
+            disk.fail_sync(1);
+            // The grouped sync of the first two fails, also if the damage is to one of the others,
+            // which come later, when the grouped sync succeeds again.
+            let results: Vec<bool> = [&files[..2], &files[2..]]
+                .into_iter()
+                .flat_map(|some| {
+                    group.sync_all(&disk, some);
+                    some.iter().map(|file| file.result().take().is_some_and(|it| it.is_ok()))
+                })
+                .collect();
+            assert_eq!(results.iter().filter(|ok| !**ok).count(), 1, "seed {seed}");
+            disk.crash();
+            for (nth, durable) in results.into_iter().enumerate() {
+                let path = Path::new(DIRS[nth % 2]).join(nth.to_string());
+                let whole = disk.bytes_of(&path).as_deref() == Some(&b"written"[..]);
+                assert!(whole || !durable, "seed {seed}, file {nth}");
+            }
         }
     }
 }

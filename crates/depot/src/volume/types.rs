@@ -108,10 +108,10 @@ pub struct VolumeStatus {
     pub state: VolumeState,
     /// The free space of its file system when it was last asked for.
     pub free_bytes: u64,
-    /// The size of its file system; 0 if the disk does not say.
+    /// The size of its file system.
     pub total_bytes: u64,
-    /// The device number of its file system, if the disk says it.
-    pub device: Option<u64>,
+    /// The device number of its file system.
+    pub device: u64,
     /// The files that this process has written.
     pub files_written: u64,
     /// The bytes that this process has written.

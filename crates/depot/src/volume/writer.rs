@@ -251,7 +251,7 @@ impl Finished {
         let unsynced = {
             let created = lock(&self.created);
             let dir = created.path.parent().unwrap_or(&created.path);
-            Unsynced::new(Arc::clone(&created.file), dir)
+            Unsynced::new(Arc::clone(&created.file), dir, created.epoch)
         };
         volume
             .sync

@@ -6,7 +6,8 @@ use rialto_depot::FileId;
 use rialto_depot::volume::{
     Finished, StoredBytes, VolumeError, VolumeNumber, VolumeOptions, VolumeSpec, Volumes,
 };
-use rialto_disk::{Disk, SimDisk};
+use rialto_disk::{Access, DirLock, Disk, DiskError, Entry, File, GroupedSync, Metadata, SimDisk};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,4 +87,68 @@ pub(crate) fn read(
 /// Where `one` stores a file, on a simulated disk.
 pub(crate) fn path_of(disk: &SimDisk, id: FileId) -> PathBuf {
     disk.paths().into_iter().find(|path| path.ends_with(id.to_string())).unwrap()
+}
+
+type BeforeCreate = Box<dyn Fn(&Path, Access) -> Result<(), DiskError> + Send + Sync>;
+
+/// A simulated disk of 1 TiB that asks before it creates a file.
+pub(crate) struct Watched {
+    inner: SimDisk,
+    before_create: BeforeCreate,
+}
+
+impl Watched {
+    pub(crate) fn new(
+        seed: u64,
+        before_create: impl Fn(&Path, Access) -> Result<(), DiskError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { inner: SimDisk::new(seed), before_create: Box::new(before_create) }
+    }
+}
+
+impl Disk for Watched {
+    fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
+        (self.before_create)(path, access)?;
+        self.inner.create(path, access)
+    }
+    fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
+        self.inner.open(path, access)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.inner.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> Result<(), DiskError> {
+        self.inner.remove(path)
+    }
+    fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
+        self.inner.list(dir)
+    }
+    fn list_each(
+        &self,
+        dir: &Path,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), DiskError> {
+        self.inner.list_each(dir, visit)
+    }
+    fn metadata(&self, path: &Path) -> Result<Metadata, DiskError> {
+        self.inner.metadata(path)
+    }
+    fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
+        self.inner.create_dir_all(dir)
+    }
+    fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        self.inner.sync_dir(dir)
+    }
+    fn grouped_sync(&self, dir: &Path) -> Result<Box<dyn GroupedSync>, DiskError> {
+        self.inner.grouped_sync(dir)
+    }
+    fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
+        self.inner.lock(dir)
+    }
+    fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        self.inner.free_bytes(dir).map(|free| free.min(1 << 40))
+    }
+    fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        self.inner.total_bytes(dir).map(|total| total.min(1 << 40))
+    }
 }
