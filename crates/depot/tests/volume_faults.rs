@@ -247,7 +247,11 @@ fn a_volume_whose_file_system_is_gone_takes_no_files_and_gets_no_directories() {
     let gone = read(&volumes, id(1), finished.stored()).unwrap_err();
     assert!(matches!(gone, VolumeError::Gone { .. }), "{gone}");
     assert!(matches!(volumes.remove(id(1), ONE), Err(VolumeError::Gone { .. })));
-    assert_eq!(volumes.probe(), [ONE]);
+    let unwritten = write(&volumes, id(2), b"x", 1).unwrap_err();
+    assert!(matches!(unwritten, VolumeError::Gone { .. }), "{unwritten}");
+    assert_eq!(disk.paths(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(volumes.list()[0].state, VolumeState::Failed);
+    assert!(volumes.probe().is_empty());
     assert_eq!(volumes.list()[0].state, VolumeState::Failed);
     drop(finished);
     volumes.unmount(ONE).unwrap();
