@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// A part of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum StoredPart {
     /// The content as a whole.
     Content,
     /// A block of content, from 0.
@@ -21,7 +21,7 @@ pub enum Part {
     Footer,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for StoredPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Content => f.write_str("the content"),
@@ -149,7 +149,7 @@ pub enum VolumeError {
         /// The stored file.
         path: PathBuf,
         /// The damaged part.
-        part: Part,
+        part: StoredPart,
         /// The CRC32C of what was written.
         expected: u32,
         /// The CRC32C of what is there.
@@ -166,7 +166,7 @@ pub enum VolumeError {
         /// The stored file.
         path: PathBuf,
         /// The part.
-        part: Part,
+        part: StoredPart,
         /// What is wrong with it.
         why: String,
     },
@@ -178,7 +178,7 @@ pub enum VolumeError {
         /// The stored file.
         path: PathBuf,
         /// The part.
-        part: Part,
+        part: StoredPart,
         /// The reason.
         source: BlobError,
     },

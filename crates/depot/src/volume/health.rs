@@ -45,7 +45,7 @@ impl MountedVolume {
         Err(VolumeError::Damaged {
             name: self.name().to_owned(),
             path: path.clone(),
-            part: super::Part::Block(0),
+            part: super::StoredPart::Block(0),
             expected: crc32c::crc32c(PATTERN),
             got: crc32c::crc32c(&read),
         })

@@ -26,7 +26,7 @@ mod types;
 mod write_behind;
 mod writer;
 
-pub use error::{Part, VolumeError};
+pub use error::{StoredPart, VolumeError};
 pub use known_dirs::KnownDirs;
 pub use mounted::MountedVolume;
 pub use options::{BlockCompression, BlockSealing, VolumeOptions, VolumeSpec};

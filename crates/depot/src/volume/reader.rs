@@ -3,7 +3,7 @@
 use super::codec::{FileKeys, Unsealable, unseal};
 use super::format::{BlockEntry, FOOTER_BYTES, Footer};
 use super::writer::SHA256_BYTES;
-use super::{Described, MountedVolume, Part, StoredBytes, VolumeError};
+use super::{Described, MountedVolume, StoredBytes, StoredPart, VolumeError};
 use crate::FileId;
 use aws_lc_rs::digest;
 use rialto_disk::{Access, File};
@@ -71,15 +71,15 @@ impl Source {
         };
         let mut tail = vec![0; (bytes - source.tail_begin) as usize];
         if tail.len() < FOOTER_BYTES {
-            return Err(source.invalid(Part::Footer, "the file is too short to have one"));
+            return Err(source.invalid(StoredPart::Footer, "the file is too short to have one"));
         }
-        source.fill(Part::Footer, source.tail_begin, &mut tail)?;
+        source.fill(StoredPart::Footer, source.tail_begin, &mut tail)?;
         source.tail = tail;
         Ok(source)
     }
 
     /// Reads exactly these bytes.
-    fn fill(&self, part: Part, begin: u64, target: &mut [u8]) -> Result<(), VolumeError> {
+    fn fill(&self, part: StoredPart, begin: u64, target: &mut [u8]) -> Result<(), VolumeError> {
         let known = begin.checked_sub(self.tail_begin).and_then(|begin| {
             let begin = usize::try_from(begin).ok()?;
             self.tail.get(begin..begin.checked_add(target.len())?)
@@ -95,7 +95,7 @@ impl Source {
         }
     }
 
-    fn invalid(&self, part: Part, why: impl Into<String>) -> VolumeError {
+    fn invalid(&self, part: StoredPart, why: impl Into<String>) -> VolumeError {
         self.volume.note(VolumeError::Invalid {
             name: self.volume.name().to_owned(),
             path: self.path.clone(),
@@ -104,7 +104,7 @@ impl Source {
         })
     }
 
-    fn check(&self, part: Part, expected: u32, got: u32) -> Result<(), VolumeError> {
+    fn check(&self, part: StoredPart, expected: u32, got: u32) -> Result<(), VolumeError> {
         if expected == got {
             return Ok(());
         }
@@ -112,21 +112,21 @@ impl Source {
         Err(self.volume.note(VolumeError::Damaged { name, path, part, expected, got }))
     }
 
-    fn sealing(&self, part: Part, source: BlobError) -> VolumeError {
+    fn sealing(&self, part: StoredPart, source: BlobError) -> VolumeError {
         let (name, path) = (self.volume.name().to_owned(), self.path.clone());
         self.volume.note(VolumeError::Sealing { name, path, part, source })
     }
 
     fn footer(&self, stored: Option<&StoredBytes>) -> Result<(Footer, u32), VolumeError> {
         let Some(bytes) = self.tail.last_chunk::<FOOTER_BYTES>() else {
-            return Err(self.invalid(Part::Footer, "the file is too short to have one"));
+            return Err(self.invalid(StoredPart::Footer, "the file is too short to have one"));
         };
         let (stated, computed) = Footer::crcs(bytes);
-        self.check(Part::Footer, stated, computed)?;
+        self.check(StoredPart::Footer, stated, computed)?;
         if let Some(stored) = stored {
-            self.check(Part::Footer, stored.footer_crc, stated)?;
+            self.check(StoredPart::Footer, stored.footer_crc, stated)?;
         }
-        let footer = Footer::decode(bytes).map_err(|why| self.invalid(Part::Footer, why))?;
+        let footer = Footer::decode(bytes).map_err(|why| self.invalid(StoredPart::Footer, why))?;
         Ok((footer, stated))
     }
 }
@@ -155,14 +155,14 @@ impl StoredReader {
         let wrong_length =
             (footer.stored_bytes() != end).then_some("the file has another length than it says");
         if let Some(why) = differs.or(wrong_length) {
-            return Err(source.invalid(Part::Footer, why));
+            return Err(source.invalid(StoredPart::Footer, why));
         }
         let mut table_text = vec![0; footer.table_bytes()];
-        source.fill(Part::Table, footer.data_bytes, &mut table_text)?;
-        source.check(Part::Table, footer.table_crc, crc32c::crc32c(&table_text))?;
+        source.fill(StoredPart::Table, footer.data_bytes, &mut table_text)?;
+        source.check(StoredPart::Table, footer.table_crc, crc32c::crc32c(&table_text))?;
         let table = footer
             .decode_table(&table_text)
-            .ok_or_else(|| source.invalid(Part::Table, "it contradicts the footer"))?;
+            .ok_or_else(|| source.invalid(StoredPart::Table, "it contradicts the footer"))?;
         let mut begins = Vec::new();
         if !footer.is_plain() {
             begins.extend(table.iter().scan(0, |end, entry| {
@@ -175,7 +175,7 @@ impl StoredReader {
             None => None,
             Some((number, master)) => {
                 let cipher = Cipher::from_number(number).ok_or_else(|| {
-                    source.invalid(Part::Footer, format!("no cipher has the number {number}"))
+                    source.invalid(StoredPart::Footer, format!("no cipher has the number {number}"))
                 })?;
                 Some(FileKeys::known(keys, cipher, master, footer.salt, id))
             }
@@ -203,7 +203,7 @@ impl StoredReader {
                 && sealed != recorded
             {
                 let why = "its SHA-256 is not the record's";
-                return Err(reader.source.invalid(Part::Description, why));
+                return Err(reader.source.invalid(StoredPart::Description, why));
             }
             reader.sha256 = sealed;
         }
@@ -233,7 +233,7 @@ impl StoredReader {
 
     /// The description with the SHA-256 that precedes it in an encrypted file, and that SHA-256.
     fn sealed_description(&self) -> Result<(Vec<u8>, Option<[u8; SHA256_BYTES]>), VolumeError> {
-        let part = Part::Description;
+        let part = StoredPart::Description;
         let mut bytes = vec![0; self.footer.description_bytes as usize];
         let begin = self.footer.data_bytes + self.footer.table_bytes() as u64;
         self.source.fill(part, begin, &mut bytes)?;
@@ -284,7 +284,7 @@ impl StoredReader {
 
     /// Reads a block that is stored as it is.
     fn read_plain(&self, number: u64, target: &mut [u8]) -> Result<(), VolumeError> {
-        let part = Part::Block(number);
+        let part = StoredPart::Block(number);
         let begin = number * u64::from(self.footer.block_bytes);
         self.source.fill(part, begin, target)?;
         self.source.check(part, self.entry(number)?.crc, crc32c::crc32c(target))
@@ -292,7 +292,7 @@ impl StoredReader {
 
     fn entry(&self, number: u64) -> Result<BlockEntry, VolumeError> {
         let entry = usize::try_from(number).ok().and_then(|nth| self.table.get(nth));
-        entry.copied().ok_or_else(|| self.source.invalid(Part::Table, "it lacks a block"))
+        entry.copied().ok_or_else(|| self.source.invalid(StoredPart::Table, "it lacks a block"))
     }
 
     /// Makes `block` the content of a block.
@@ -315,7 +315,7 @@ impl StoredReader {
     }
 
     fn read_sealed(&mut self, number: u64, target: &mut [u8]) -> Result<(), VolumeError> {
-        let part = Part::Block(number);
+        let part = StoredPart::Block(number);
         let entry = self.entry(number)?;
         let begin = self.begins.get(number as usize).copied().unwrap_or(0);
         self.stored.resize(entry.stored_bytes as usize, 0);
@@ -349,7 +349,7 @@ impl StoredReader {
         let got = sha256.map(digest::Context::finish);
         if got.as_ref().map(AsRef::as_ref) != expected.as_ref().map(|hash| &hash[..]) {
             let why = "its SHA-256 is not the one that was recorded";
-            return Err(self.source.invalid(Part::Content, why));
+            return Err(self.source.invalid(StoredPart::Content, why));
         }
         Ok(())
     }

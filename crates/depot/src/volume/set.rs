@@ -4,9 +4,9 @@ use super::buffers::Buffers;
 use super::codec::BlockSealer;
 use super::output::{Output, Placed};
 use super::{
-    Described, FoundFile, MountedVolume, Part, ScanCursor, StoredBytes, StoredReader, StoredWriter,
-    VolumeError, VolumeIdentity, VolumeNumber, VolumeOptions, VolumeSpec, VolumeStatus,
-    VolumeTotals, placement,
+    Described, FoundFile, MountedVolume, ScanCursor, StoredBytes, StoredPart, StoredReader,
+    StoredWriter, VolumeError, VolumeIdentity, VolumeNumber, VolumeOptions, VolumeSpec,
+    VolumeStatus, VolumeTotals, placement,
 };
 use crate::FileId;
 use rialto_disk::{Disk, DiskError};
@@ -204,7 +204,7 @@ impl Volumes {
         let output = Output::new(&self.shared, placed, id, len_hint, not);
         let sealer = BlockSealer::new(options.sealing, &options.keys, id).map_err(|source| {
             let (name, path) = (output.volume().name().to_owned(), output.path());
-            VolumeError::Sealing { name, path, part: Part::Content, source }
+            VolumeError::Sealing { name, path, part: StoredPart::Content, source }
         })?;
         Ok(StoredWriter::new(id, output, sealer, options.sha256))
     }

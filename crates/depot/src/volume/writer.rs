@@ -7,7 +7,7 @@ use super::format::{
 };
 use super::output::{Created, Output, Placed, lock};
 use super::sync_group::Unsynced;
-use super::{Part, StoredBytes, VolumeError, VolumeNumber};
+use super::{StoredBytes, StoredPart, VolumeError, VolumeNumber};
 use crate::FileId;
 use aws_lc_rs::digest;
 use rialto_log::BlobError;
@@ -114,7 +114,7 @@ impl StoredWriter {
         if let Some(sealer) = &mut self.sealer {
             let (stored, compressed) = sealer
                 .seal(self.blocks, &self.plain)
-                .map_err(|source| unsealed(&self.output, Part::Block(self.blocks), source))?;
+                .map_err(|source| unsealed(&self.output, StoredPart::Block(self.blocks), source))?;
             let (stored_bytes, crc) = (stored.len() as u32, crc32c::crc32c(stored));
             entry = BlockEntry { stored_bytes, compressed, crc };
             self.output.append(stored)?;
@@ -195,7 +195,7 @@ impl StoredWriter {
             let bound = footer.bound(&self.table);
             keys.description()
                 .and_then(|key| key.seal(&bound, &mut stored_description))
-                .map_err(|source| unsealed(&self.output, Part::Description, source))?;
+                .map_err(|source| unsealed(&self.output, StoredPart::Description, source))?;
         }
         footer.description_crc = crc32c::crc32c(&stored_description);
         let footer = footer.encode();
@@ -217,7 +217,7 @@ impl StoredWriter {
     }
 }
 
-fn unsealed(output: &Output, part: Part, source: BlobError) -> VolumeError {
+fn unsealed(output: &Output, part: StoredPart, source: BlobError) -> VolumeError {
     let name = output.volume().name().to_owned();
     VolumeError::Sealing { name, path: output.path(), part, source }
 }
