@@ -6,7 +6,7 @@ use rialto_depot::FileId;
 use rialto_depot::volume::{
     Finished, StoredBytes, VolumeError, VolumeNumber, VolumeOptions, VolumeSpec, Volumes,
 };
-use rialto_disk::{Access, DirLock, Disk, DiskError, Entry, File, GroupedSync, Metadata, SimDisk};
+use rialto_disk::{Access, DirEntry, DirLock, Disk, DiskError, File, GroupedSync, Metadata, SimDisk};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Disk for Watched {
     fn list_each(
         &self,
         dir: &Path,
-        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(DirEntry) -> ControlFlow<()>,
     ) -> Result<(), DiskError> {
         self.inner.list_each(dir, visit)
     }
