@@ -6,7 +6,7 @@
 //! durable, everything below the floor has been repeated above it.
 
 use crate::error::StateLogError;
-use crate::state::State;
+use crate::logged_state::LoggedState;
 use crate::state_log::{Files, Inner, StateLog};
 
 /// The bytes of images that are written in one piece.
@@ -21,7 +21,7 @@ pub(crate) struct Checkpoint<C> {
     cursor: C,
 }
 
-impl<S: State> StateLog<S> {
+impl<S: LoggedState> StateLog<S> {
     /// Begins a checkpoint if the log has grown enough, continues one, or ends it.
     pub(crate) fn advance_checkpoint(
         &self,

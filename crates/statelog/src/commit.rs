@@ -63,7 +63,7 @@ impl Drop for WriteTurn<'_> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc;
+    use std::sync::{Arc, mpsc};
     use std::thread;
     use std::time::Duration;
 
@@ -76,30 +76,31 @@ mod tests {
     #[test]
     fn a_confirmed_thread_does_not_wait_for_the_next_write() {
         const SOON: Duration = Duration::from_secs(20);
-        let turns = &WriteTurns::default();
-        let is_confirmed = &AtomicBool::new(false);
+        // The threads are not joined, so that a fault fails the test instead of hanging it.
+        let turns = Arc::new(WriteTurns::default());
+        let is_confirmed = Arc::new(AtomicBool::new(false));
         let (started, has_started) = mpsc::channel();
-        let (release, released) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
         let (returned, has_returned) = mpsc::channel();
-        thread::scope(|scope| {
-            let first = turns.take(|| false).unwrap();
-            scope.spawn(move || {
-                let _turn = turns.take(|| false).unwrap();
-                started.send(()).unwrap();
-                let _ = released.recv_timeout(2 * SOON);
-            });
-            scope.spawn(move || {
-                let turn = turns.take(|| is_confirmed.load(Ordering::Acquire));
-                returned.send(turn.is_none()).unwrap();
-            });
-            await_waiting(turns, 2);
-            is_confirmed.store(true, Ordering::Release);
-            drop(first);
-            has_started.recv_timeout(SOON).unwrap();
-            // The next write is still in progress.
-            assert_eq!(has_returned.recv_timeout(SOON), Ok(true));
-            release.send(()).unwrap();
+        let first = turns.take(|| false).unwrap();
+        let next = Arc::clone(&turns);
+        thread::spawn(move || {
+            let _turn = next.take(|| false).unwrap();
+            started.send(()).unwrap();
+            let _ = released.recv();
         });
+        let (confirmed, is_over) = (Arc::clone(&turns), Arc::clone(&is_confirmed));
+        thread::spawn(move || {
+            let turn = confirmed.take(|| is_over.load(Ordering::Acquire));
+            returned.send(turn.is_none()).unwrap();
+        });
+        await_waiting(&turns, 2);
+        is_confirmed.store(true, Ordering::Release);
+        drop(first);
+        has_started.recv_timeout(SOON).unwrap();
+        // The next write is still in progress.
+        assert_eq!(has_returned.recv_timeout(SOON), Ok(true));
+        drop(release);
     }
 
     #[test]

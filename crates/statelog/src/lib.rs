@@ -1,6 +1,6 @@
 //! A state in memory that is folded from a log of its changes, with checkpoints.
 //!
-//! A [`State`] is any structure that can apply records and write images of itself. A [`StateLog`]
+//! A [`LoggedState`] is any structure that can apply records and write images of itself. A [`StateLog`]
 //! keeps one: it reads the log at the opening, records each change, confirms many changes with one
 //! write, and rewrites the log when it has grown to several times the state.
 //!
@@ -10,7 +10,7 @@
 //! #[derive(Default)]
 //! struct Total(u64);
 //!
-//! impl State for Total {
+//! impl LoggedState for Total {
 //!     type Cursor = ();
 //!     fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {
 //!         let image = record.try_into().map_err(|_| InvalidRecord::new(seq, "not 8 bytes"))?;
@@ -49,15 +49,15 @@
 mod checkpoint;
 mod commit;
 mod error;
+mod logged_state;
 mod open;
 mod options;
 mod pending;
-mod state;
 mod state_log;
 
 pub use error::StateLogError;
+pub use logged_state::{InvalidRecord, LoggedState};
 pub use options::StateLogOptions;
 pub use pending::{PendingRecords, Ticket};
 pub use rialto_log::{Level, RECORD_BYTES_MAX};
-pub use state::{InvalidRecord, State};
 pub use state_log::StateLog;

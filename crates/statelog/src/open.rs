@@ -2,9 +2,9 @@
 
 use crate::commit::WriteTurns;
 use crate::error::StateLogError;
+use crate::logged_state::{InvalidRecord, LoggedState};
 use crate::options::StateLogOptions;
 use crate::pending::PendingRecords;
-use crate::state::{InvalidRecord, State};
 use crate::state_log::{Files, Inner, StateLog};
 use rialto_clock::Timestamp;
 use rialto_disk::Disk;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
-impl<S: State> StateLog<S> {
+impl<S: LoggedState> StateLog<S> {
     /// Opens the log in a directory of a disk, creating it when there is none, and folds it into
     /// `state`, which is empty.
     ///
@@ -72,7 +72,7 @@ impl<S: State> StateLog<S> {
 }
 
 /// Reads everything into a state and returns the bytes of the records.
-fn read_all<S: State>(
+fn read_all<S: LoggedState>(
     segments: &Segments,
     known: u32,
     state: &mut S,

@@ -3,8 +3,8 @@
 use crate::checkpoint::Checkpoint;
 use crate::commit::WriteTurns;
 use crate::error::StateLogError;
+use crate::logged_state::LoggedState;
 use crate::pending::{PendingRecords, Ticket, WAITING_GROUPS_MAX};
-use crate::state::State;
 use rialto_clock::Timestamp;
 use rialto_log::{Commit, Group, Level, Writer};
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ use std::time::Duration;
 ///
 /// After a write that failed, every later call fails: the state may then be ahead of the log. The
 /// next opening folds what was written.
-pub struct StateLog<S: State> {
+pub struct StateLog<S: LoggedState> {
     pub(crate) dir: PathBuf,
     pub(crate) level: Level,
     pub(crate) inner: Mutex<Inner<S>>,
@@ -55,7 +55,7 @@ pub(crate) struct Files<C> {
     pub(crate) flushed: Timestamp,
 }
 
-impl<S: State> StateLog<S> {
+impl<S: LoggedState> StateLog<S> {
     /// The durability of a confirmed change. At [`Level::Memory`] every taken change counts as
     /// confirmed.
     pub fn level(&self) -> Level {
@@ -231,7 +231,7 @@ impl<S: State> StateLog<S> {
     }
 }
 
-impl<S: State> Drop for StateLog<S> {
+impl<S: LoggedState> Drop for StateLog<S> {
     fn drop(&mut self) {
         // Unconfirmed changes may be lost, but an orderly end loses nothing. An error has no caller
         // here; the next opening reads what was written.

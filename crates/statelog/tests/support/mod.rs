@@ -4,7 +4,8 @@
 use rialto_disk::SimDisk;
 use rialto_log::SEGMENT_BYTES_FOR_ANY_GROUP;
 use rialto_statelog::{
-    InvalidRecord, Level, PendingRecords, State, StateLog, StateLogError, StateLogOptions, Ticket,
+    InvalidRecord, Level, LoggedState, PendingRecords, StateLog, StateLogError, StateLogOptions,
+    Ticket,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -85,7 +86,7 @@ pub(crate) struct Cursor {
     end: u32,
 }
 
-impl State for Counters {
+impl LoggedState for Counters {
     type Cursor = Cursor;
 
     fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {

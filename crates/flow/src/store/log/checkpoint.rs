@@ -23,7 +23,7 @@ pub(crate) struct Cursor {
     marks_done: bool,
 }
 
-impl rialto_statelog::State for State {
+impl rialto_statelog::LoggedState for State {
     type Cursor = Cursor;
 
     fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {

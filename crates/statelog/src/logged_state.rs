@@ -10,10 +10,10 @@ use std::fmt::Display;
 /// A checkpoint repeats everything above a position of the log, its *floor*, while changes
 /// continue; then everything below the floor is deleted. A log may therefore begin with changes of
 /// an object whose beginning was deleted. The object's image follows, or the record that removed
-/// the object. [`State::read`] skips such a change, because the image replaces everything that was
-/// recorded of the object before it. [`State::finish_reading`] refuses a state in which an image
+/// the object. [`LoggedState::read`] skips such a change, because the image replaces everything that was
+/// recorded of the object before it. [`LoggedState::finish_reading`] refuses a state in which an image
 /// is still missing.
-pub trait State: Send + 'static {
+pub trait LoggedState: Send + 'static {
     /// Where a checkpoint stands: what must still be written.
     type Cursor: Send;
 
