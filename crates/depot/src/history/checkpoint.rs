@@ -19,7 +19,7 @@ pub(crate) struct Cursor {
     has_counters: bool,
 }
 
-impl rialto_statelog::State for State {
+impl rialto_statelog::LoggedState for State {
     type Cursor = Cursor;
 
     fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {

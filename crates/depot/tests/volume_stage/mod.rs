@@ -6,7 +6,9 @@ use rialto_depot::FileId;
 use rialto_depot::volume::{
     Finished, StoredBytes, VolumeError, VolumeNumber, VolumeOptions, VolumeSpec, Volumes,
 };
-use rialto_disk::{Access, DirEntry, DirLock, Disk, DiskError, File, GroupedSync, Metadata, SimDisk};
+use rialto_disk::{
+    Access, DirEntry, DirLock, Disk, DiskError, File, GroupedSync, Metadata, SimDisk,
+};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
