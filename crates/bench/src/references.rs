@@ -4,7 +4,9 @@
 
 mod work;
 
-pub(crate) use work::{BusWork, CodecWork, FlowWork, IdWork, LifecycleWork, QueueWork, Work};
+pub(crate) use work::{
+    BusWork, CodecWork, DepotWork, FlowWork, IdWork, LifecycleWork, QueueWork, Work,
+};
 
 use crate::report::{Reference, Unit};
 use serde::Deserialize;

@@ -95,7 +95,8 @@ pub(crate) const fn part(
 /// Every suite, in the order in which they run.
 pub(crate) fn all() -> Vec<Suite> {
     use crate::suites::{
-        cqrs, durability, flow, http, ident, lifecycle, matching, queue, recovery, serialization,
+        cqrs, depot, durability, flow, http, ident, lifecycle, matching, queue, recovery,
+        serialization,
     };
     vec![
         matching::SUITE,
@@ -108,6 +109,7 @@ pub(crate) fn all() -> Vec<Suite> {
         flow::SUITE,
         lifecycle::SUITE,
         queue::SUITE,
+        depot::SUITE,
     ]
 }
 

@@ -13,7 +13,7 @@ use crate::quota::Quota;
 use crate::reading::FileReader;
 use crate::recovery::{self, DepotReport};
 use crate::upload::{Prepared, StoredFile, Upload};
-use crate::volume::{VolumeNumber, VolumeSpec, VolumeStatus, VolumeTotals};
+use crate::volume::{MountedVolume, VolumeNumber, VolumeSpec, VolumeStatus, VolumeTotals};
 use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use std::io::Read;
@@ -98,6 +98,13 @@ impl Depot {
     #[must_use]
     pub fn is_enabled(&self, name: &str) -> bool {
         self.pool.find_tenant(name).is_some_and(|tenant| tenant.check("", false).is_ok())
+    }
+
+    /// The files and bytes of a tenant, those being written included; `None` if there is no such
+    /// tenant. Cheaper than [`Depot::tenant`].
+    #[must_use]
+    pub fn used(&self, tenant: &str) -> Option<(u64, u64)> {
+        self.pool.find_tenant(tenant).map(|tenant| tenant.usage.used())
     }
 
     /// The tenants behind `after` in the order of their names, at most `max`.
@@ -198,6 +205,12 @@ impl Depot {
         self.pool.volumes.list()
     }
 
+    /// A mounted volume, to ask for its state and space.
+    #[must_use]
+    pub fn volume(&self, number: VolumeNumber) -> Option<Arc<MountedVolume>> {
+        self.pool.volumes.get(number).ok()
+    }
+
     /// The space of all volumes.
     #[must_use]
     pub fn totals(&self) -> VolumeTotals {
@@ -251,6 +264,13 @@ impl Depot {
     /// [`DepotError::UnknownFile`].
     pub fn file(&self, tenant: &TenantName, id: FileId) -> Result<FileInfo, DepotError> {
         self.pool.info(&*self.pool.tenant(tenant)?, id)
+    }
+
+    /// Whether a tenant has a file of this id.
+    #[must_use]
+    pub fn has_file(&self, tenant: &TenantName, id: FileId) -> bool {
+        let tenant = self.pool.find_tenant(tenant.as_str());
+        tenant.is_some_and(|tenant| self.pool.has_file(&tenant, id))
     }
 
     /// The file that is kept under a path.

@@ -31,6 +31,11 @@ impl Pool {
         kept.as_ref().map(FileInfo::of_kept).ok_or_else(|| self.unknown(tenant, id))
     }
 
+    pub(crate) fn has_file(&self, tenant: &Tenant, id: FileId) -> bool {
+        let is_active = tenant.files().get(id).is_some();
+        is_active || self.kept_by_id(tenant, id).is_ok_and(|kept| kept.is_some())
+    }
+
     pub(crate) fn info_at(&self, tenant: &Tenant, path: &str) -> Result<FileInfo, DepotError> {
         let now = self.now();
         let kept = self.kept_by_path(tenant, path)?.filter(|kept| !kept.is_expired(now));

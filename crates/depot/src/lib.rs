@@ -68,7 +68,7 @@ pub use name::{
 };
 pub use new_file::NewFile;
 pub use options::{DepotOptions, DirectoryKind, INLINE_BYTES_MAX};
-pub use quota::Quota;
+pub use quota::{Quota, QuotaReached, Usage};
 pub use reading::FileReader;
 pub use record::{
     CONTENT_TYPE_BYTES_MAX, FileRecord, METADATA_BYTES_MAX, METADATA_ENTRIES_MAX, Place,

@@ -14,17 +14,20 @@ pub struct Quota {
 }
 
 /// A quota has no room for a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct QuotaReached {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{used} {what} of at most {limit} are in use")]
+pub struct QuotaReached {
     /// `files` or `bytes`.
-    pub(crate) what: &'static str,
-    pub(crate) used: u64,
-    pub(crate) limit: u64,
+    pub what: &'static str,
+    /// How much of it is in use.
+    pub used: u64,
+    /// How much may be.
+    pub limit: u64,
 }
 
 /// What a tenant or a directory holds, files being written included.
 #[derive(Debug, Default)]
-pub(crate) struct Usage {
+pub struct Usage {
     files: AtomicU64,
     bytes: AtomicU64,
     files_max: AtomicU64,
@@ -47,7 +50,9 @@ fn add(value: &AtomicU64, limit: &AtomicU64, more: u64) -> Result<(), (u64, u64)
 }
 
 impl Usage {
-    pub(crate) fn new(quota: Quota) -> Self {
+    /// Nothing is in use.
+    #[must_use]
+    pub fn new(quota: Quota) -> Self {
         let usage = Self::default();
         usage.set_quota(quota);
         usage
@@ -67,13 +72,29 @@ impl Usage {
 
     /// The files and bytes in use.
     #[inline]
-    pub(crate) fn used(&self) -> (u64, u64) {
+    #[must_use]
+    pub fn used(&self) -> (u64, u64) {
         (self.files.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 
-    /// Takes room for files and bytes, or for neither.
+    /// Whether there is room for a file of this length now.
     #[inline]
-    pub(crate) fn take(&self, files: u64, bytes: u64) -> Result<(), QuotaReached> {
+    #[must_use]
+    pub fn has_room(&self, bytes: u64) -> bool {
+        let has_room = |used: u64, limit: &AtomicU64, more: u64| {
+            let limit = limit.load(Ordering::Relaxed);
+            limit == 0 || used.checked_add(more).is_some_and(|sum| sum <= limit)
+        };
+        let (files, held) = self.used();
+        has_room(files, &self.files_max, 1) && has_room(held, &self.bytes_max, bytes)
+    }
+
+    /// Takes room for files and bytes, or for neither.
+    ///
+    /// # Errors
+    /// The limit that is reached.
+    #[inline]
+    pub fn take(&self, files: u64, bytes: u64) -> Result<(), QuotaReached> {
         add(&self.files, &self.files_max, files).map_err(|(used, limit)| QuotaReached {
             what: "files",
             used,
@@ -93,7 +114,7 @@ impl Usage {
 
     /// A directory whose quota was set while a file was being written has not counted it.
     #[inline]
-    pub(crate) fn give_back(&self, files: u64, bytes: u64) {
+    pub fn give_back(&self, files: u64, bytes: u64) {
         let less = |value: &AtomicU64, by: u64| {
             let less = |held: u64| Some(held.saturating_sub(by));
             // The closure never declines.

@@ -41,6 +41,8 @@ pub(crate) enum Work {
     Flow(FlowWork),
     /// Messages through a queue.
     Queue(QueueWork),
+    /// Files of a pool.
+    Depot(DepotWork),
 }
 
 /// A call over a command bus.
@@ -177,4 +179,62 @@ pub(crate) enum QueueWork {
     SyncedMany,
     /// 1 KiB on disk, each confirmed when durable before the next is sent.
     SyncedOne,
+}
+
+/// Files of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum DepotWork {
+    /// Writing 100 KiB on one thread.
+    Write100K,
+    /// Writing 1 MiB on one thread.
+    Write1M,
+    /// Writing 10 MiB on one thread.
+    Write10M,
+    /// Writing this many files of 1 MiB at once.
+    LargeAtOnce(u64),
+    /// Writing this many files of 4 KiB at once.
+    SmallAtOnce(u64),
+    /// Ten files written at once, and then read at once.
+    WriteThenRead,
+    /// Ten writes and ten reads at once.
+    Mixed,
+    /// Asking whether a quota has room.
+    QuotaCheck,
+    /// Taking room in a quota.
+    QuotaUp,
+    /// Giving room back.
+    QuotaDown,
+    /// Reading how much is in use.
+    QuotaRead,
+    /// Setting the limit of a directory.
+    QuotaSet,
+    /// Finding the record of a file.
+    MetadataHit,
+    /// Not finding one.
+    MetadataMiss,
+    /// Claiming one of 100 waiting files.
+    ClaimNext,
+    /// Creating a tenant.
+    TenantCreate,
+    /// Creating a tenant with its first use.
+    TenantFirstUse,
+    /// Finding a tenant.
+    TenantHit,
+    /// Asking whether a tenant is enabled.
+    TenantEnabled,
+    /// Not finding a tenant.
+    TenantMiss,
+    /// Enabling a tenant.
+    TenantEnable,
+    /// Disabling a tenant.
+    TenantDisable,
+    /// Asking whether a volume is well.
+    VolumeHealth,
+    /// Asking for the free space of a volume.
+    VolumeFree,
+    /// Asking for the size of a volume.
+    VolumeTotal,
+    /// Opening a pool of 20,000 active files.
+    ColdStart,
 }

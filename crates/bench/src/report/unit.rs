@@ -28,6 +28,8 @@ pub(crate) enum Unit {
     FlowsPerSecond,
     /// Messages of a queue per second.
     MessagesPerSecond,
+    /// Files of a pool per second.
+    FilesPerSecond,
     /// Bytes per second.
     BytesPerSecond,
     /// Nanoseconds of latency.
@@ -59,6 +61,7 @@ impl Unit {
             Unit::RequestsPerSecond => ("req/s", Higher),
             Unit::FlowsPerSecond => ("flows/s", Higher),
             Unit::MessagesPerSecond => ("messages/s", Higher),
+            Unit::FilesPerSecond => ("files/s", Higher),
             Unit::BytesPerSecond => ("B/s", Higher),
             Unit::Nanoseconds => ("ns", Lower),
             Unit::Seconds => ("s", Lower),

@@ -1,6 +1,7 @@
 //! The suites.
 
 pub(crate) mod cqrs;
+pub(crate) mod depot;
 pub(crate) mod durability;
 pub(crate) mod flow;
 pub(crate) mod http;

@@ -1,0 +1,31 @@
+//! `depot`: files of many tenants on the real disk: writing, reading, handing out, opening.
+//!
+//! SHA-256 and CRC-32C are computed in every row. Quotas, tenants, work queues and the history are
+//! those of a pool in use.
+
+mod calls;
+mod opening;
+mod pool;
+mod tenants;
+mod work;
+mod writes;
+
+use crate::suite::{Suite, part};
+
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "depot",
+    about: "files of many tenants: writes, reads, claims and completions, tenants, quotas, opening a pool",
+    parts: &[
+        part("calls", |context, outcome| {
+            outcome.take(calls::quotas_tenants_and_volumes(context));
+            outcome.take(calls::claims(context));
+        }),
+        part("tenants", |context, outcome| outcome.take(tenants::rows(context))),
+        part("writes", writes::one_after_the_other),
+        part("at-once", writes::at_once),
+        part("reads", writes::with_reads),
+        part("work", work::rows),
+        part("opening", opening::rows),
+    ],
+};
