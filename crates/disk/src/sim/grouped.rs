@@ -118,3 +118,31 @@ impl GroupedSync for SimGroupedSync {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Access, Disk};
+
+    #[test]
+    fn the_power_fails_when_some_files_and_some_directories_are_durable() {
+        let reached = |seed| {
+            let disk = SimDisk::new(seed);
+            for nth in 0..4 {
+                let dir = Path::new("/").join(nth.to_string());
+                disk.create_dir_all(&dir).unwrap();
+                let file = disk.create(&dir.join("a"), Access::Buffered).unwrap();
+                file.write_all_at(0, b"x").unwrap();
+            }
+            let mut group = disk.grouped_sync(Path::new("/")).unwrap();
+            disk.crash_after(0);
+            group.sync().unwrap_err();
+            // Before the restart, at which the crash decides about the rest.
+            let state = disk.state();
+            let files = state.inodes.values().filter(|inode| !inode.durable.is_empty()).count();
+            (files, state.durable.len())
+        };
+        let reached: BTreeSet<(usize, usize)> = (0..100).map(reached).collect();
+        assert!(reached.len() > 10, "{reached:?}");
+    }
+}
