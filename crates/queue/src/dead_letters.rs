@@ -78,6 +78,9 @@ pub(crate) fn move_failed(core: &SharedQueue, group: &Arc<Group>) {
 fn try_to_move(core: &SharedQueue, group: &Arc<Group>) -> Option<String> {
     if group.finish_gone() {
         core.mark(group);
+        if !group.has_failed() {
+            return None;
+        }
     }
     // Checks that concern all of them are made once.
     let target = match target_of(core, group) {

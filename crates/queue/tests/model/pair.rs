@@ -596,8 +596,19 @@ impl Pair {
             same(&format!("groups of {name}"), counts.collect::<Vec<_>>(), expected.collect());
             for group in &topic.groups {
                 self.compare_leases(topic, group);
+                self.compare_unacknowledged(topic, group);
             }
         }
+    }
+
+    /// The scan, through a consumer of the group if there is one: another would change the group.
+    fn compare_unacknowledged(&self, topic: &reference::Topic, group: &reference::Group) {
+        let of_group = |it: &&Member| it.topic == topic.name && it.group == group.name;
+        let Some(member) = self.members.iter().find(of_group) else { return };
+        let scan = member.consumer.unacknowledged().unwrap().map(Result::unwrap);
+        let seen = scan.map(|it| (it.id(), Message::of(&it))).collect();
+        let what = format!("unacknowledged of {} {}", topic.name, group.name);
+        same(&what, seen, group.unacknowledged(topic));
     }
 
     /// The listing of leases, in pages of two.

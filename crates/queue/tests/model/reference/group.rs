@@ -1,6 +1,6 @@
 //! The reference of groups.
 
-use super::{FetchResult, Lane, Message};
+use super::{FetchResult, Lane, Message, Topic};
 use rialto_queue::{
     Delivery, DeliveryOrder, Filter, GroupCounts, GroupOptions, MessageId, Sharing,
 };
@@ -337,6 +337,26 @@ impl Group {
             leased.collect::<Vec<_>>()
         };
         (0..).zip(&self.lanes).flat_map(of).collect()
+    }
+
+    /// What is not acknowledged: delayed messages, then the lanes from the highest priority on.
+    pub(crate) fn unacknowledged(&self, topic: &Topic) -> Vec<(MessageId, Message)> {
+        let mut seen: Vec<_> = topic.still_delayed().collect();
+        for (nth, lane) in topic.lanes.iter().enumerate().rev() {
+            let places = &self.lanes[nth];
+            let is_done = |seq: &u64| {
+                places.slots.get(seq).is_some_and(|slot| slot.standing == Standing::Done)
+            };
+            let open = (places.floor().max(lane.first)..=lane.last()).filter(|seq| !is_done(seq));
+            seen.extend(
+                open.map(|seq| {
+                    (MessageId { lane: nth as u8, seq }, lane.get(seq).unwrap().clone())
+                }),
+            );
+        }
+        let filter = self.options.filter.as_ref();
+        seen.retain(|(_, message)| filter.is_none_or(|filter| holds(filter, message)));
+        seen
     }
 
     pub(crate) fn extend(

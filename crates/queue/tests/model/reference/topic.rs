@@ -109,6 +109,13 @@ pub(crate) struct Topic {
 }
 
 impl Topic {
+    /// The delayed messages that were not moved to their lanes.
+    pub(crate) fn still_delayed(&self) -> impl Iterator<Item = (MessageId, Message)> {
+        let numbered = (1..).zip(&self.delayed);
+        numbered
+            .filter_map(|(seq, message)| Some((MessageId { lane: DELAYED, seq }, message.clone()?)))
+    }
+
     pub(crate) fn new(name: &str, options: TopicOptions) -> Self {
         let lane = || Lane { first: 1, messages: Vec::new() };
         Self {
