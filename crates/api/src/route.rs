@@ -12,10 +12,10 @@ use crate::order::{
     OrderInfoAnswer, OrderRequest, OrdersAnswer, OrdersQuery,
 };
 use crate::queue::{
-    DeadLettersAnswer, DeadLettersQuery, FetchRequest, FetchedAnswer, GroupRequest, MessagesAnswer,
-    NackRequest, PublishQuery, PublishRequest, PublishedAnswer, PurgeAnswer, ReadQuery,
-    RedriveAnswer, RedriveQuery, SettleRequest, SettledAnswer, TopicInfo, TopicRequest,
-    TopicsAnswer,
+    DeadLettersAnswer, DeadLettersQuery, ExtendRequest, FetchRequest, FetchedAnswer, GroupRequest,
+    LeasesAnswer, LeasesQuery, MessagesAnswer, NackRequest, PublishQuery, PublishRequest,
+    PublishedAnswer, PurgeAnswer, ReadQuery, RedriveAnswer, RedriveQuery, SettleRequest,
+    SettledAnswer, TopicInfo, TopicRequest, TopicsAnswer,
 };
 use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
@@ -232,7 +232,10 @@ routes! {
             (Nothing, NackRequest) -> [200 SettledAnswer];
         QueueExtend "POST" "/v1/queues/{topic}/groups/{group}/extend" CONSUME,
             "Gives a consumer more time for messages.",
-            (Nothing, SettleRequest) -> [200 SettledAnswer];
+            (Nothing, ExtendRequest) -> [200 SettledAnswer];
+        QueueLeases "GET" "/v1/queues/{topic}/groups/{group}/leases" CONSUME,
+            "Lists the leased messages of a group.",
+            (LeasesQuery) -> [200 LeasesAnswer];
         QueueStream "GET" "/v1/queues/{topic}/groups/{group}/stream" CONSUME,
             "Delivers messages over WebSocket.",
             (GroupStreamQuery) -> [101];

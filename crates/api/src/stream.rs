@@ -263,6 +263,11 @@ pub struct SettleMessage<'a> {
     /// The messages.
     #[serde(borrow)]
     pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
+    /// `extend`: how long the leases last from now, in milliseconds, instead of the group's
+    /// `ack_wait_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 604_800_000))]
+    pub ack_wait_ms: Option<u64>,
     /// `nack`: the delay before the messages are delivered again, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,

@@ -1,6 +1,7 @@
 //! The queue's bus: the only way from a gateway to the queue.
 
 use crate::dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
+use crate::group_leases::ListLeases;
 use crate::lease::LeaseTokens;
 use crate::policy::QueuePolicy;
 use crate::quota::QueueLimits;
@@ -31,7 +32,7 @@ bus! {
                 later FetchMessages, later AckMessages, later NackMessages, later ExtendLeases,
                 later LeaveGroup, later ReadMessages, later SubscribeMessages,
                 later ListDeadLetters, later RedriveDeadLetters, later PurgeTopic,
-                later CommitTransaction;
+                later ListLeases, later CommitTransaction;
         }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Consumers {
 struct Entry {
     consumer: Arc<Consumer>,
     last_call: Instant,
+    /// When the last lease of a length that it asked for has ended.
+    kept_until: Instant,
 }
 
 /// A consumer during a call. Its idle time begins when the call ends.
@@ -62,7 +64,8 @@ impl Consumers {
             Some(consumer) => consumer,
             None => {
                 let (consumer, last_call) = (Arc::clone(&joined), Instant::now());
-                entries.insert(key.clone(), Entry { consumer, last_call });
+                let kept_until = last_call;
+                entries.insert(key.clone(), Entry { consumer, last_call, kept_until });
                 joined
             }
         };
@@ -90,12 +93,14 @@ impl Consumers {
         Err(Error::new(ErrorKind::Busy, "too_many_consumers", message))
     }
 
-    /// Removes consumers that have not called for [`IDLE_MAX`].
+    /// Removes consumers that have not called for [`IDLE_MAX`], unless they asked for leases that last
+    /// longer.
     pub(crate) fn remove_idle(&self, now: Instant) {
         let is_idle = |entry: &Entry| {
             // A second reference means that a call is in progress.
             Arc::strong_count(&entry.consumer) == 1
                 && now.saturating_duration_since(entry.last_call) >= IDLE_MAX
+                && now >= entry.kept_until
         };
         let idle: Vec<_> = self.entries().extract_if(|_, entry| is_idle(entry)).collect();
         // Leaving a group may wait for the disk, so it happens here, without the lock.
@@ -106,6 +111,14 @@ impl Consumers {
     pub(crate) fn leave(&self, client: &str, id: &ConsumerId) {
         let removed = self.entries().remove(&(client.to_owned(), id.clone()));
         drop(removed);
+    }
+
+    /// The names of the consumers of a group by their numbers.
+    pub(crate) fn names(&self, topic: &Name, group: &Name) -> HashMap<u32, Name> {
+        let entries = self.entries();
+        let of_group =
+            entries.iter().filter(|((_, id), _)| id.topic == *topic && id.group == *group);
+        of_group.map(|((_, id), entry)| (entry.consumer.number(), id.name.clone())).collect()
     }
 
     /// Removes all consumers of a topic, or of one group of it.
@@ -119,6 +132,18 @@ impl Consumers {
     fn entries(&self) -> MutexGuard<'_, HashMap<OwnedConsumerId, Entry>> {
         // No section behind this lock leaves the map inconsistent when it panics.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ConsumerCall<'_> {
+    /// Keeps the consumer for this long from now though it does not call: it has leases of this length.
+    pub(crate) fn keep_for(&self, length: Duration) {
+        let end = Instant::now() + length;
+        if let Some(entry) = self.consumers.entries().get_mut(&self.key)
+            && Arc::ptr_eq(&entry.consumer, &self.consumer)
+        {
+            entry.kept_until = end.max(entry.kept_until);
+        }
     }
 }
 
@@ -177,6 +202,20 @@ mod tests {
         drop(call);
         consumers.remove_idle(Instant::now() + IDLE_MAX);
         assert_eq!(fetch("b"), 1);
+    }
+
+    #[test]
+    fn a_consumer_with_long_leases_is_kept_until_they_end() {
+        let queue = queue();
+        let consumers = Consumers::default();
+        let call = consumers.call(&queue, "key", &consumer_id("a")).unwrap();
+        call.keep_for(3 * IDLE_MAX);
+        call.keep_for(Duration::from_millis(1));
+        drop(call);
+        consumers.remove_idle(Instant::now() + 2 * IDLE_MAX);
+        assert_eq!(consumers.entries().len(), 1);
+        consumers.remove_idle(Instant::now() + 3 * IDLE_MAX);
+        assert!(consumers.entries().is_empty());
     }
 
     const FULL: &str = "too_many_consumers";

@@ -50,6 +50,7 @@ pub fn bus_error(error: QueueError) -> Error {
             as_kind(ErrorKind::Unavailable, "not_mounted").retryable(false)
         }
         QueueError::LeaseLost(_) => as_kind(ErrorKind::Conflict, "lease_lost"),
+        QueueError::LeaseLength { .. } => AtField("ack_wait_ms").invalid(message),
         QueueError::TransactionTooLarge { .. } => {
             as_kind(ErrorKind::Invalid, "transaction_too_large")
         }

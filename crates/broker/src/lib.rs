@@ -44,6 +44,7 @@ mod bus;
 mod consumers;
 mod dead_letters;
 mod error;
+mod group_leases;
 mod idle_readers;
 mod lease;
 mod options;
@@ -57,6 +58,7 @@ mod transaction;
 pub use bus::QueueBus;
 pub use dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 pub use error::{AtMessage, AtPath, bus_error};
+pub use group_leases::{GroupLease, ListLeases};
 pub use lease::LeaseTokens;
 pub use options::{InvalidRequest, group_options, topic_options};
 pub use policy::{NeedsRight, QueuePolicy, Requirement, may_produce, may_use_any_topic};
@@ -66,7 +68,7 @@ pub use request::{
     AckMessages, ConsumerId, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases,
     FetchMessages, GetTopic, LeasedMessage, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages,
     NackOptions, NewMessage, NewMessages, PublishMessages, Published, ReadFrom, ReadMessages,
-    ReadPage, SubscribeMessages, check_settlement,
+    ReadPage, SubscribeMessages, check_ack_wait, check_settlement,
 };
 pub use service::QueueService;
 pub use transaction::CommitTransaction;

@@ -8,8 +8,8 @@ use rialto_bus::{Command, Query, Request, Result};
 use rialto_desk::AtField;
 use rialto_queue::packed::Packed;
 use rialto_queue::{
-    DeadLetter, Fetched, GroupOptions, Level, Message, MessageId, Name, Start, Subscription,
-    TopicOptions, TopicStats,
+    DeadLetter, Fetched, GroupOptions, LEASE_MAX, LEASE_MIN, Level, Message, MessageId, Name,
+    Start, Subscription, TopicOptions, TopicStats,
 };
 use std::time::Duration;
 
@@ -149,6 +149,8 @@ pub struct FetchMessages {
     pub max: usize,
     /// How long to wait for the first message.
     pub wait: Duration,
+    /// How long the leases last; by default as the group says.
+    pub ack_wait: Option<Duration>,
 }
 
 /// Pushes messages of a group.
@@ -203,6 +205,8 @@ pub struct ExtendLeases {
     pub consumer: ConsumerId,
     /// The messages.
     pub leases: Vec<LeasedMessage>,
+    /// How long the leases last from now; by default as the group says.
+    pub ack_wait: Option<Duration>,
 }
 
 /// Removes a consumer from its group. Its messages are delivered to others.
@@ -385,6 +389,7 @@ impl Validate for PublishMessages {
 impl Validate for FetchMessages {
     fn validate(&self) -> Result<()> {
         check_wait(self.wait)?;
+        check_ack_wait(self.ack_wait)?;
         check_count("max", self.max)
     }
 }
@@ -415,6 +420,7 @@ impl Validate for SubscribeMessages {
 
 impl Validate for ExtendLeases {
     fn validate(&self) -> Result<()> {
+        check_ack_wait(self.ack_wait)?;
         check_count("messages", self.leases.len())
     }
 }
@@ -448,6 +454,19 @@ pub fn check_settlement(count: usize, options: &NackOptions) -> Result<()> {
         return Err(AtField("detail").invalid(message));
     }
     check_count("messages", count)
+}
+
+/// Checks the length of a lease.
+///
+/// # Errors
+/// `invalid_field`.
+pub fn check_ack_wait(length: Option<Duration>) -> Result<()> {
+    if length.is_some_and(|length| !(LEASE_MIN..=LEASE_MAX).contains(&length)) {
+        let (min, max) = (LEASE_MIN.as_millis(), LEASE_MAX.as_millis());
+        let message = format!("A lease lasts {min} to {max} ms.");
+        return Err(AtField("ack_wait_ms").invalid(message));
+    }
+    Ok(())
 }
 
 fn check_wait(wait: Duration) -> Result<()> {

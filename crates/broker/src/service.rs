@@ -14,9 +14,10 @@ use crate::request::{
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
 use rialto_desk::Forbidden;
 use rialto_queue::{
-    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Reader, SlowReaderPolicy,
-    Subscription, TopicOptions, TopicStats, WhenFull,
+    FetchOptions, Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Reader,
+    SlowReaderPolicy, Subscription, TopicOptions, TopicStats, WhenFull,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -102,6 +103,11 @@ impl QueueService {
     /// Begins a call of one of the client's consumers.
     pub(crate) fn call(&self, cx: &Context<'_>, id: &ConsumerId) -> Result<ConsumerCall<'_>> {
         self.consumers.call(&self.queue, principal(cx)?.id(), id)
+    }
+
+    /// The names of the consumers of a group by their numbers.
+    pub(crate) fn consumer_names(&self, topic: &Name, group: &Name) -> HashMap<u32, Name> {
+        self.consumers.names(topic, group)
     }
 
     /// The result of a call of a consumer, on the bus.
@@ -283,7 +289,7 @@ impl Handler<PublishMessages> for QueueService {
 
 impl Handler<FetchMessages> for QueueService {
     async fn handle(&self, fetch: FetchMessages, cx: &Context<'_>) -> Result<Fetched> {
-        let FetchMessages { consumer, max, wait } = fetch;
+        let FetchMessages { consumer, max, wait, ack_wait } = fetch;
         let consumer = self.call(cx, &consumer)?;
         let mut stopped = self.stopped.clone();
         let end = async {
@@ -292,7 +298,13 @@ impl Handler<FetchMessages> for QueueService {
                 _ = stopped.wait_for(|stopped| *stopped) => {}
             }
         };
-        let fetched = consumer.fetch_until(max, end).await;
+        let options = FetchOptions { messages_max: max, bytes_max: None, ack_wait };
+        let fetched = consumer.fetch_until_with(options, end).await;
+        if let (Some(length), Ok(fetched)) = (ack_wait, &fetched)
+            && !fetched.messages.is_empty()
+        {
+            consumer.keep_for(length);
+        }
         self.call_result(fetched)
     }
 }
@@ -334,7 +346,15 @@ impl Handler<NackMessages> for QueueService {
 impl Handler<ExtendLeases> for QueueService {
     async fn handle(&self, extend: ExtendLeases, cx: &Context<'_>) -> Result<Vec<MessageId>> {
         let consumer = self.call(cx, &extend.consumer)?;
-        self.settle(&extend.leases, |id, lease| consumer.extend_lease(id, lease))
+        let Some(length) = extend.ack_wait else {
+            return self.settle(&extend.leases, |id, lease| consumer.extend_lease(id, lease));
+        };
+        let extend_by = |id, lease| consumer.extend_lease_by(id, lease, length);
+        let lost = self.settle(&extend.leases, extend_by)?;
+        if lost.len() < extend.leases.len() {
+            consumer.keep_for(length);
+        }
+        Ok(lost)
     }
 }
 

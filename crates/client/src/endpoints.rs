@@ -179,7 +179,9 @@ endpoints! {
     /// Gives messages back.
     nack = QueueNack(topic, group) { NackRequest<'_> } -> SettledAnswer;
     /// Extends the leases of messages.
-    extend = QueueExtend(topic, group) { SettleRequest<'_> } -> SettledAnswer;
+    extend = QueueExtend(topic, group) { ExtendRequest<'_> } -> SettledAnswer;
+    /// Lists the leased messages of a group.
+    leases = QueueLeases(topic, group) ? { LeasesQuery<'_> } -> LeasesAnswer;
     /// Leaves a group.
     leave = QueueLeave(topic, group, consumer) -> Nothing;
     /// Lists dead letters.

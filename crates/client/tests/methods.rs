@@ -5,10 +5,11 @@ mod test_venue;
 
 use rialto_client::api::{
     AccountQuery, AmendRequest, BatchRow, BookOf, BookQuery, CancelQuery, CancelRequest,
-    DeadManRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, KeyCreateRequest,
-    KeyRotateRequest, LeaseRequest, Listed, MassCancelQuery, MemberRequest, MessageRequest,
-    NackRequest, OrderRequest, OrdersQuery, PublishQuery, ReadQuery, RulesRequest, SettleRequest,
-    StateRequest, TopicRequest, TradesQuery, TransferRequest, WithdrawalRequest, WithdrawalsQuery,
+    DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest,
+    KeyCreateRequest, KeyRotateRequest, LeaseRequest, LeasesQuery, Listed, MassCancelQuery,
+    MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery, PublishQuery, ReadQuery,
+    RulesRequest, SettleRequest, StateRequest, TopicRequest, TradesQuery, TransferRequest,
+    WithdrawalRequest, WithdrawalsQuery,
 };
 use rialto_client::model::{InstrumentState, MemberId, OrderStatus, Scope, Side};
 use rialto_client::{Client, ClientError, ClientOptions, Credentials};
@@ -174,7 +175,12 @@ fn messages_go_through_a_topic() {
         let read = operator.read("jobs", &ReadQuery::default()).await.unwrap();
         assert_eq!(read.messages.len(), 3);
 
-        let fetch = FetchRequest { consumer: "c1".into(), max: None, wait_ms: 1_000 };
+        let fetch = FetchRequest {
+            consumer: "c1".into(),
+            max: None,
+            wait_ms: 1_000,
+            ack_wait_ms: Some(60_000),
+        };
         let fetched = operator.fetch("jobs", "all", &fetch).await.unwrap().messages;
         assert_eq!(fetched[0].payload.as_deref(), Some("a"));
         let leases = |range: &[rialto_client::api::MessageInfo<'static>]| {
@@ -185,7 +191,14 @@ fn messages_go_through_a_topic() {
             rialto_client::api::Rows(range.iter().map(lease).collect())
         };
         let settle = |range| SettleRequest { consumer: "c1".into(), messages: leases(range) };
-        assert!(operator.extend("jobs", "all", &settle(&fetched)).await.unwrap().lost.is_empty());
+        let extend = ExtendRequest {
+            consumer: "c1".into(),
+            messages: leases(&fetched),
+            ack_wait_ms: Some(90_000),
+        };
+        assert!(operator.extend("jobs", "all", &extend).await.unwrap().lost.is_empty());
+        let leased = operator.leases("jobs", "all", &LeasesQuery::default()).await.unwrap().leases;
+        assert_eq!((leased.len(), leased[0].consumer.as_deref()), (3, Some("c1")));
         assert!(operator.ack("jobs", "all", &settle(&fetched[..2])).await.unwrap().lost.is_empty());
         let nack = NackRequest {
             consumer: "c1".into(),

@@ -103,6 +103,62 @@ fn a_message_is_fetched_until_it_is_acknowledged() {
     );
 }
 
+/// The nanoseconds from the publication of a leased message, a moment ago, to the end of its lease.
+fn lease_ns(lease: &Value) -> u64 {
+    let number = |field: &str| lease[field].as_str().unwrap().parse::<u64>().unwrap();
+    number("deadline") - number("published_at")
+}
+
+#[test]
+fn leases_have_a_length_of_their_own_and_are_listed_page_by_page() {
+    const HOUR_MS: u64 = 3_600_000;
+    let venue = with_topic(config());
+    publish(&venue, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
+    let list = |query: &str| {
+        let path = format!("/v1/queues/jobs/groups/all/leases{query}");
+        let leases = venue.operate("GET", &path, Value::Null).expect(200)["leases"].clone();
+        leases.as_array().unwrap().clone()
+    };
+    assert!(list("").is_empty());
+    let ask = json!({"consumer": "one", "max": 1, "ack_wait_ms": HOUR_MS});
+    let long = in_group(&venue, "fetch", ask).expect(200)["messages"].clone();
+    let usual = fetch(&venue, "two");
+    let all = list("");
+    let shown = |lease: &Value| (lease["id"].clone(), lease["consumer"].clone());
+    let pairs: Vec<_> = all.iter().map(shown).collect();
+    let expected = [("0:1", "one"), ("0:2", "two"), ("0:3", "two")];
+    assert_eq!(pairs, expected.map(|(id, consumer)| (json!(id), json!(consumer))));
+    assert_eq!(all[0]["attempt"], 1);
+    assert!(lease_ns(&all[0]) >= HOUR_MS * 1_000_000, "{all:?}");
+    assert!(lease_ns(&all[1]) < HOUR_MS * 1_000_000, "{all:?}");
+    let pages = [list("?max=2"), list("?max=2&after=0:2"), list("?after=0:3")];
+    assert_eq!(pages.concat(), all);
+    assert_eq!(pages.map(|page| page.len()), [2, 1, 0]);
+    // An extension by another length.
+    let body = json!({"consumer": "two", "messages": leases(&usual), "ack_wait_ms": 2 * HOUR_MS});
+    assert_eq!(in_group(&venue, "extend", body).expect(200), json!({"lost": []}));
+    assert!(lease_ns(&list("")[2]) >= 2 * HOUR_MS * 1_000_000);
+    let body = json!({"consumer": "one", "messages": leases(long.as_array().unwrap())});
+    assert_eq!(in_group(&venue, "ack", body).expect(200), json!({"lost": []}));
+    assert_eq!(list("").len(), 2);
+
+    for length in [json!(0), json!(7 * 24 * HOUR_MS + 1)] {
+        let ask = json!({"consumer": "one", "ack_wait_ms": length});
+        let refused = in_group(&venue, "fetch", ask).refuses(400, "invalid_field");
+        assert_eq!(refused.field(), "ack_wait_ms");
+        let ask = json!({"consumer": "two", "messages": leases(&usual), "ack_wait_ms": length});
+        let refused = in_group(&venue, "extend", ask).refuses(400, "invalid_field");
+        assert_eq!(refused.field(), "ack_wait_ms");
+    }
+    let ask = |path: &str| venue.operate("GET", path, Value::Null);
+    ask("/v1/queues/jobs/groups/none/leases").refuses(404, "unknown_group");
+    let refused = ask("/v1/queues/jobs/groups/all/leases?after=x").refuses(400, "invalid_field");
+    assert_eq!(refused.field(), "after");
+    let other = key(&venue, json!([{"topics": "other", "rights": ["consume"]}]));
+    let path = "/v1/queues/jobs/groups/all/leases";
+    venue.ask(&other, "GET", path, Value::Null).refuses(403, "forbidden");
+}
+
 #[test]
 fn a_lease_that_was_lost_is_listed_and_the_others_count() {
     let venue = with_topic(config());

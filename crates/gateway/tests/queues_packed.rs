@@ -90,7 +90,7 @@ fn packed_messages_are_published_fetched_and_acknowledged() {
     assert!(fetch(&venue, "two", 10).is_empty(), "another has them");
 
     assert_eq!(
-        settle(&venue, "extend?consumer=one", &leases(&fetched)).expect(200)["lost"],
+        settle(&venue, "extend?consumer=one&ack_wait_ms=60000", &leases(&fetched)).expect(200)["lost"],
         json!([])
     );
     assert_eq!(

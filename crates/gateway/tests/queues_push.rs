@@ -144,6 +144,15 @@ fn no_more_is_pushed_than_was_asked_for_and_answers_make_room() {
     assert_eq!((&had[0]["payload"], &had[1]["payload"]), (&json!("a"), &json!("b")));
     assert_eq!(group(&venue)["outstanding"], "2", "the third waits for room");
     assert_eq!(client.settle("extend", &had), json!([]));
+    let lease = json!([{"id": had[0]["id"], "lease": had[0]["lease"]}]);
+    let hour = json!({"op": "extend", "messages": lease, "ack_wait_ms": 3_600_000});
+    client.say(Message::text(hour.to_string()));
+    assert_eq!(client.hear(), json!({"type": "settled", "op": "extend", "lost": []}));
+    for wrong in [json!({"op": "ack", "ack_wait_ms": 5}), json!({"op": "extend", "ack_wait_ms": 0})]
+    {
+        client.say(Message::text(test_venue::with(hour.clone(), wrong).to_string()));
+        assert_eq!(client.hear()["error"]["code"], "invalid_field");
+    }
     // The answer, and the message that it makes room for, arrive in either order.
     let lease = json!([{"id": had[0]["id"], "lease": had[0]["lease"]}]);
     client.say(Message::text(json!({"op": "ack", "messages": lease}).to_string()));

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod asking;
 mod running;
 
+use asking::{Client, Credentials};
 use running::{Running, command, configure, text};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -150,6 +152,41 @@ fn unread_messages_do_not_count_as_attempts(queue: &Queue) {
     );
     let letter = queue.json(&["dead-letters", "t", "--json"]);
     assert_eq!(letter["headers"]["dead-attempts"], "2");
+}
+
+#[test]
+fn leases() {
+    for queue in [Queue::here(), Queue::there()] {
+        leases_are_listed_and_have_a_length(&queue);
+    }
+}
+
+fn leases_are_listed_and_have_a_length(queue: &Queue) {
+    queue.printed("", &["create", "jobs"]);
+    queue.printed("a\nb\n", &["produce", "jobs"]);
+    queue.printed("", &["group", "jobs", "default"]);
+    let (code, told) = queue.refused(&["consume", "jobs", "--ack-wait", "8d"]);
+    assert!(code != 0 && told.contains("lease"), "{told}");
+    let nothing = queue.run("", &["leases", "jobs", "default"]);
+    assert!(nothing.status.success() && nothing.stdout.is_empty());
+    assert!(text(&nothing.stderr).contains("no message of jobs is leased to default"));
+    assert_ne!(queue.refused(&["leases", "jobs", "none"]).0, 0);
+    if let Some((venue, key)) = &queue.venue {
+        let client = Client::new(&venue.url(), Credentials::Admin(key.clone()));
+        let body = json!({"consumer": "c1", "ack_wait_ms": 3_600_000});
+        let path = "/v1/queues/jobs/groups/default/fetch";
+        let fetched = client.call("POST", path, Some(&body)).unwrap();
+        assert_eq!(fetched["messages"].as_array().unwrap().len(), 2);
+        let listed = queue.printed("", &["leases", "jobs", "default"]);
+        let lines: Vec<_> = listed.lines().collect();
+        assert_eq!(lines.len(), 3, "{listed}");
+        assert!(lines[1].starts_with("0:1 ") && lines[1].ends_with(" c1"), "{listed}");
+        let json = queue.printed("", &["leases", "jobs", "default", "--json"]);
+        let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+        assert_eq!((&first["id"], &first["attempt"]), (&"0:1".into(), &1.into()));
+    } else {
+        assert_eq!(queue.printed("", &["consume", "jobs", "--ack-wait", "5m"]), "a\nb\n");
+    }
 }
 
 fn lines_go_in_and_come_out_once(queue: &Queue) {

@@ -3,6 +3,7 @@
 use super::MessageInfo;
 use crate::limits::MESSAGES_MAX;
 use crate::text::{Rows, Str, U64Text};
+use rialto_model::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,10 @@ pub struct FetchRequest<'a> {
     /// How long to wait for a message, in milliseconds.
     #[serde(default)]
     pub wait_ms: u64,
+    /// How long the leases last, in milliseconds, instead of the group's `ack_wait_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 604_800_000))]
+    pub ack_wait_ms: Option<u64>,
 }
 
 /// Messages that were delivered.
@@ -43,7 +48,7 @@ pub struct LeaseRequest<'a> {
     pub lease: Str<'a>,
 }
 
-/// Messages to acknowledge, or whose leases are extended.
+/// Messages to acknowledge.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettleRequest<'a> {
@@ -53,6 +58,23 @@ pub struct SettleRequest<'a> {
     /// The messages.
     #[serde(borrow)]
     pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
+}
+
+/// Messages whose leases are extended.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExtendRequest<'a> {
+    /// The consumer's name.
+    #[serde(borrow)]
+    pub consumer: Str<'a>,
+    /// The messages.
+    #[serde(borrow)]
+    pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
+    /// How long the leases last from now, in milliseconds, instead of the group's `ack_wait_ms`. A
+    /// lease that ends later anyway stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 604_800_000))]
+    pub ack_wait_ms: Option<u64>,
 }
 
 /// Messages to nack.
@@ -88,6 +110,18 @@ pub struct PackedSettleQuery<'a> {
     pub consumer: Option<Str<'a>>,
 }
 
+/// The parameters of an extension whose leases are packed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PackedExtendQuery<'a> {
+    /// The consumer's name.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub consumer: Option<Str<'a>>,
+    /// How long the leases last from now, in milliseconds, instead of the group's `ack_wait_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_wait_ms: Option<u64>,
+}
+
 /// The parameters of a nack whose leases are packed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -114,4 +148,41 @@ pub struct PackedNackQuery<'a> {
 pub struct SettledAnswer {
     /// Messages whose leases the consumer no longer held.
     pub lost: Vec<String>,
+}
+
+/// The page of leased messages to return.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeasesQuery<'a> {
+    /// The last message of the page before; without it, the first page.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Str<'a>>,
+    /// The most rows of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub max: Option<usize>,
+}
+
+/// The leased messages of a group.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LeasesAnswer {
+    /// The messages, by priority and number. No message is leased behind an empty page.
+    pub leases: Vec<LeaseInfo>,
+}
+
+/// A leased message.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LeaseInfo {
+    /// The message.
+    pub id: String,
+    /// When the lease ends, unless it is extended.
+    pub deadline: Timestamp,
+    /// The number of this delivery, from 1.
+    pub attempt: u16,
+    /// The name of the consumer; absent if messages are pushed to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consumer: Option<String>,
+    /// When the message was published; absent if the topic has dropped it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<Timestamp>,
 }

@@ -5,7 +5,7 @@ use crate::convert::lease_numbers;
 use crate::json;
 use crate::routes::packed_leases;
 use rialto_api::{SettleMessage, SettleOp};
-use rialto_broker::{LeaseTokens, LeasedMessage, NackOptions, check_settlement};
+use rialto_broker::{LeaseTokens, LeasedMessage, NackOptions, check_ack_wait, check_settlement};
 use rialto_queue::{MessageId, QueueError, Settler};
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ pub(super) struct Settlement {
     pub(super) op: SettleOp,
     leases: Vec<LeasedMessage>,
     options: NackOptions,
+    /// The length of extended leases; by default as the group says.
+    ack_wait: Option<Duration>,
 }
 
 impl Settlement {
@@ -29,7 +31,12 @@ impl Settlement {
                 unseen: text.unseen,
                 detail: text.detail.as_deref().unwrap_or_default().to_owned(),
             },
+            ack_wait: text.ack_wait_ms.map(Duration::from_millis),
         };
+        if settlement.op != SettleOp::Extend && settlement.ack_wait.is_some() {
+            return Err(ApiError::invalid("op", "Only an extension has ack_wait_ms."));
+        }
+        check_ack_wait(settlement.ack_wait)?;
         if settlement.op != SettleOp::Nack && settlement.options != NackOptions::default() {
             let message = "Only a nack has delay_ms, refuse, unseen and detail.";
             return Err(ApiError::invalid("op", message));
@@ -41,7 +48,8 @@ impl Settlement {
     /// Reads a binary frame: packed leases to acknowledge.
     pub(super) fn in_bytes(bytes: &[u8], leases: LeaseTokens) -> Result<Settlement, ApiError> {
         let leases = packed_leases(bytes, leases)?;
-        let settlement = Settlement { op: SettleOp::Ack, leases, options: NackOptions::default() };
+        let (op, options) = (SettleOp::Ack, NackOptions::default());
+        let settlement = Settlement { op, leases, options, ack_wait: None };
         check_settlement(settlement.leases.len(), &settlement.options)?;
         Ok(settlement)
     }
@@ -50,7 +58,10 @@ impl Settlement {
     pub(super) fn settle(&self, settler: &Settler) -> Result<Vec<MessageId>, QueueError> {
         let each = |(id, lease): (MessageId, u64)| match self.op {
             SettleOp::Ack => settler.ack_lease(id, lease),
-            SettleOp::Extend => settler.extend_lease(id, lease),
+            SettleOp::Extend => match self.ack_wait {
+                None => settler.extend_lease(id, lease),
+                Some(length) => settler.extend_lease_by(id, lease, length),
+            },
             SettleOp::Nack if self.options.refuse => {
                 settler.refuse_lease(id, lease, &self.options.detail)
             }

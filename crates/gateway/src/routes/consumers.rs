@@ -1,7 +1,7 @@
 //! Queues: requests of consumers.
 
 use super::queues::{bus, name, names, nothing};
-use super::{Handled, packed, respond};
+use super::{Handled, count, packed, respond};
 use crate::ApiError;
 use crate::call::Call;
 use crate::convert::{delivered_info, lease_numbers};
@@ -9,13 +9,15 @@ use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
+use rialto_api::limits::MESSAGES_MAX;
 use rialto_api::{
-    FetchRequest, FetchedAnswer, LeaseRequest, NackRequest, Nothing, PackedNackQuery,
-    PackedSettleQuery, SettleRequest, SettledAnswer,
+    ExtendRequest, FetchRequest, FetchedAnswer, LeaseInfo, LeaseRequest, LeasesAnswer, LeasesQuery,
+    NackRequest, Nothing, PackedExtendQuery, PackedNackQuery, PackedSettleQuery, SettleRequest,
+    SettledAnswer,
 };
 use rialto_broker::{
-    AckMessages, ConsumerId, ExtendLeases, FetchMessages, LeasedMessage, LeaveGroup, NackMessages,
-    NackOptions,
+    AckMessages, ConsumerId, ExtendLeases, FetchMessages, GroupLease, LeasedMessage, LeaveGroup,
+    ListLeases, NackMessages, NackOptions,
 };
 use rialto_bus::Dispatch;
 use rialto_queue::MessageId;
@@ -24,6 +26,8 @@ use std::time::Duration;
 
 /// The default number of messages of a fetch.
 const FETCH_USUAL: usize = 10;
+/// The default number of leased messages of a page.
+const LISTED_USUAL: usize = 100;
 
 /// `POST /v1/queues/{topic}/groups/{group}/fetch`
 pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
@@ -38,6 +42,7 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
         consumer: consumer(&call, &body.consumer)?,
         max: body.max.unwrap_or(FETCH_USUAL),
         wait: Duration::from_millis(body.wait_ms),
+        ack_wait: body.ack_wait_ms.map(Duration::from_millis),
     };
     let bus = bus(gate)?;
     let leases = bus.leases();
@@ -99,9 +104,47 @@ pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/groups/{group}/extend`
 pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    let (consumer, leases) = settling(gate, &call)?;
-    let extend = ExtendLeases { consumer, leases };
+    let extend = match packed::leases(&call, bus(gate)?.leases())? {
+        Some(leases) => {
+            let query: PackedExtendQuery<'_> = call.query()?;
+            let consumer = consumer(&call, given(query.consumer.as_deref())?)?;
+            let ack_wait = query.ack_wait_ms.map(Duration::from_millis);
+            ExtendLeases { consumer, leases, ack_wait }
+        }
+        None => {
+            let Nothing {} = call.query()?;
+            let body: ExtendRequest<'_> = call.json()?;
+            ExtendLeases {
+                consumer: consumer(&call, &body.consumer)?,
+                leases: leases(gate, &body.messages.0)?,
+                ack_wait: body.ack_wait_ms.map(Duration::from_millis),
+            }
+        }
+    };
     Ok(settled(&bus(gate)?.send(extend, &call.queue_cx()).await?))
+}
+
+/// `GET /v1/queues/{topic}/groups/{group}/leases`
+pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    let [topic, group] = names(&call, ["topic", "group"])?;
+    let query: LeasesQuery<'_> = call.query()?;
+    let max = count("max", query.max, LISTED_USUAL, MESSAGES_MAX)?;
+    let after = query.after.as_deref().map(str::parse::<MessageId>).transpose().map_err(|_| {
+        let message = "The parameter after is the id of a message, such as 0:17.";
+        ApiError::invalid("after", message)
+    })?;
+    let list = ListLeases { topic, group, after, max };
+    let leases = bus(gate)?.query(list, &call.queue_cx()).await?;
+    let shown = |lease: &GroupLease| LeaseInfo {
+        id: lease.message.id.to_string(),
+        deadline: lease.message.deadline,
+        attempt: lease.message.attempt,
+        consumer: lease.consumer.as_ref().map(ToString::to_string),
+        published_at: lease.message.published_at,
+    };
+    let response = LeasesAnswer { leases: leases.iter().map(shown).collect() };
+    Ok(respond(StatusCode::OK, &response, 32 + 256 * leases.len()))
 }
 
 /// `DELETE /v1/queues/{topic}/groups/{group}/consumers/{consumer}`

@@ -157,6 +157,7 @@ fn caller_routes() -> Router<Arc<Gate>> {
         QueueAck => consumers::ack,
         QueueNack => consumers::nack,
         QueueExtend => consumers::extend,
+        QueueLeases => consumers::list,
         QueueStream => crate::push::upgrade,
         Instruments => market::instruments,
         Instrument => market::instrument,

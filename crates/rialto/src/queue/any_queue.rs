@@ -3,6 +3,7 @@
 use super::shown::Shown;
 use super::topics::{Create, CreateGroup};
 use crate::Error;
+use rialto_client::api::LeaseInfo;
 use rialto_queue::{Publish, Redriven, Start};
 use serde_json::Value;
 use std::io;
@@ -36,8 +37,23 @@ pub(super) trait AnyQueue {
         numbers: (u64, u64),
     ) -> Result<Published, Error>;
 
-    /// Joins a group, and creates it with default options if it does not exist.
-    fn join(&self, topic: &str, group: &str) -> Result<Box<dyn Member + '_>, Error>;
+    /// Joins a group, and creates it with default options if it does not exist. Its leases last
+    /// `ack_wait`, or as long as the group says.
+    fn join(
+        &self,
+        topic: &str,
+        group: &str,
+        ack_wait: Option<Duration>,
+    ) -> Result<Box<dyn Member + '_>, Error>;
+
+    /// A page of the leased messages of a group: those after a message, by priority and number. The
+    /// last page is empty.
+    fn leases(
+        &self,
+        topic: &str,
+        group: &str,
+        after: Option<&str>,
+    ) -> Result<Vec<LeaseInfo>, Error>;
 
     /// Reads without being a member of a group.
     fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error>;

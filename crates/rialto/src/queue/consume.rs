@@ -45,6 +45,10 @@ pub(super) struct Consume {
     /// End after this time without a message; 0s consumes only the available ones.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     wait: Duration,
+    /// How long the consumer has for each batch before its messages are delivered again, instead of
+    /// the group's time: 1ms to 7d.
+    #[arg(long, value_parser = duration::parse)]
+    ack_wait: Option<Duration>,
     /// Write the payload of each message to a file named LANE-NUMBER in this directory, which must
     /// exist and be used for this topic and group alone. A message is acknowledged once its file is
     /// durable. An existing file with other contents is an error; .LANE-NUMBER.….part is an
@@ -61,7 +65,7 @@ impl Consume {
             Some(dir) => Output::Files(Saving::open(dir)?),
             None => Output::Lines(Printing::open(self.form)?),
         };
-        let mut member = queue.join(&self.topic, &self.group)?;
+        let mut member = queue.join(&self.topic, &self.group, self.ack_wait)?;
         let mut left = self.count.unwrap_or(u64::MAX);
         while left > 0 {
             let most = output.batch().min(left) as usize;

@@ -5,9 +5,10 @@ use super::shown::Shown;
 use super::topics::{Create, CreateGroup};
 use crate::{Error, tell_all};
 use rialto_broker::{InvalidRequest, group_options, topic_options};
+use rialto_client::api::LeaseInfo;
 use rialto_queue::{
-    Consumer, Delivered, GroupOptions, Publish, Queue, QueueError, QueueOpenReport, QueueOptions,
-    Read, Reader, Redriven, Start,
+    Consumer, Delivered, FetchOptions, GroupOptions, LEASED_MAX, LeasedMessage, Publish, Queue,
+    QueueError, QueueOpenReport, QueueOptions, Read, Reader, Redriven, Start,
 };
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -55,6 +56,7 @@ pub(super) fn told(error: QueueError) -> Error {
         QueueError::Name(_)
         | QueueError::Options(_)
         | QueueError::GroupOptions(_)
+        | QueueError::LeaseLength { .. }
         | QueueError::Message(_)
         | QueueError::UnknownTopic(_)
         | QueueError::UnknownGroup { .. }
@@ -116,7 +118,12 @@ impl AnyQueue for LocalQueue {
         Ok(Published { messages, duplicates })
     }
 
-    fn join(&self, topic: &str, group: &str) -> Result<Box<dyn Member + '_>, Error> {
+    fn join(
+        &self,
+        topic: &str,
+        group: &str,
+        ack_wait: Option<Duration>,
+    ) -> Result<Box<dyn Member + '_>, Error> {
         let join = || self.queue.consumer(topic, group);
         let consumer = match join() {
             Err(QueueError::UnknownGroup { .. }) => {
@@ -124,7 +131,25 @@ impl AnyQueue for LocalQueue {
             }
             consumer => consumer,
         };
-        Ok(Box::new(Joined { consumer: consumer.map_err(told)?, shown: Vec::new() }))
+        Ok(Box::new(Joined { consumer: consumer.map_err(told)?, ack_wait, shown: Vec::new() }))
+    }
+
+    fn leases(
+        &self,
+        topic: &str,
+        group: &str,
+        after: Option<&str>,
+    ) -> Result<Vec<LeaseInfo>, Error> {
+        let after = after.and_then(|id| id.parse().ok());
+        let leased = self.queue.leased(topic, group, after, LEASED_MAX).map_err(told)?;
+        let shown = |it: LeasedMessage| LeaseInfo {
+            id: it.id.to_string(),
+            deadline: it.deadline,
+            attempt: it.attempt,
+            consumer: None,
+            published_at: it.published_at,
+        };
+        Ok(leased.into_iter().map(shown).collect())
     }
 
     fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error> {
@@ -151,12 +176,14 @@ impl AnyQueue for LocalQueue {
 
 struct Joined {
     consumer: Consumer,
+    ack_wait: Option<Duration>,
     shown: Vec<Delivered>,
 }
 
 impl Member for Joined {
     fn fetch(&mut self, most: usize, wait: Duration, show: Show<'_>) -> Result<Seen, Error> {
-        let fetched = self.consumer.fetch(most, wait).map_err(told)?;
+        let options = FetchOptions { messages_max: most, bytes_max: None, ack_wait: self.ack_wait };
+        let fetched = self.consumer.fetch_with(options, wait).map_err(told)?;
         self.shown = fetched.messages;
         let messages = self.shown.len() as u64;
         let is_enough =

@@ -3,6 +3,7 @@
 mod any_queue;
 mod consume;
 mod dead_letters;
+mod leases;
 mod local;
 mod output;
 mod printing;
@@ -101,6 +102,8 @@ enum Command {
     Top(top::Top),
     /// Print dead letters, publish them again, or drop them.
     DeadLetters(dead_letters::DeadLetters),
+    /// List the leased messages of a group.
+    Leases(leases::Leases),
     /// Check every byte of a queue that no process has open.
     Verify(verify::VerifyArgs),
 }
@@ -149,6 +152,7 @@ impl Command {
             Command::Tail(tail) => tail.run(queue),
             Command::Top(top) => top.run(queue),
             Command::DeadLetters(dead) => dead.run(queue),
+            Command::Leases(leases) => leases.run(queue),
             Command::Verify(_) => {
                 let reason = "verify reads files: stop the venue, and name the directory queue of \
                               its data directory with --dir";

@@ -8,8 +8,9 @@ use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use rialto_client::HttpAnswer;
 use rialto_client::api::sign::now_us;
 use rialto_client::api::{
-    DeadLettersQuery, FetchRequest, GroupRequest, PackedNackQuery, PackedSettleQuery, PublishQuery,
-    PublishedAnswer, ReadQuery, RedriveQuery, Route, SettledAnswer, Str, TopicInfo,
+    DeadLettersQuery, FetchRequest, GroupRequest, LeaseInfo, LeasesQuery, PackedNackQuery,
+    PackedSettleQuery, PublishQuery, PublishedAnswer, ReadQuery, RedriveQuery, Route,
+    SettledAnswer, Str, TopicInfo,
 };
 use rialto_queue::packed::{
     LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, PackedWriter,
@@ -126,11 +127,27 @@ impl AnyQueue for RemoteQueue {
         Ok(published)
     }
 
-    fn join(&self, topic: &str, group: &str) -> Result<Box<dyn Member + '_>, Error> {
+    fn join(
+        &self,
+        topic: &str,
+        group: &str,
+        ack_wait: Option<Duration>,
+    ) -> Result<Box<dyn Member + '_>, Error> {
         // Nobody else is called so, wherever they run.
         let consumer = format!("cli-{}-{}", now_us(), std::process::id());
         let (topic, group) = (topic.to_owned(), group.to_owned());
-        Ok(Box::new(Joined { venue: &self.venue, topic, group, consumer, shown: None }))
+        let venue = &self.venue;
+        Ok(Box::new(Joined { venue, topic, group, consumer, ack_wait, shown: None }))
+    }
+
+    fn leases(
+        &self,
+        topic: &str,
+        group: &str,
+        after: Option<&str>,
+    ) -> Result<Vec<LeaseInfo>, Error> {
+        let query = LeasesQuery { after: after.map(Str::from), max: Some(MESSAGES_MAX) };
+        Ok(self.venue.wait(self.venue.client.leases(topic, group, &query))?.leases)
     }
 
     fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error> {
@@ -185,6 +202,7 @@ struct Joined<'a> {
     topic: String,
     group: String,
     consumer: String,
+    ack_wait: Option<Duration>,
     shown: Option<Packed<Vec<u8>>>,
 }
 
@@ -194,6 +212,7 @@ impl Joined<'_> {
             consumer: self.consumer.as_str().into(),
             max: Some(most.min(MESSAGES_MAX)),
             wait_ms: wait.as_millis() as u64,
+            ack_wait_ms: self.ack_wait.map(|it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX)),
         };
         let body = serde_json::to_vec(&request).map_err(|error| strange(&error.to_string()))?;
         let names = [&*self.topic, &*self.group];
