@@ -6,7 +6,7 @@ use crate::service::QueueService;
 use rialto_api::QueueRight;
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Context, Handler, Query, Request, Result};
-use rialto_queue::{LeasedMessage, MessageId, Name};
+use rialto_queue::{MessageId, Name, OutstandingMessage};
 
 /// The leased messages of a group, by priority and number.
 pub struct ListLeases {
@@ -23,7 +23,7 @@ pub struct ListLeases {
 /// A leased message of a group.
 pub struct GroupLease {
     /// The message and its lease.
-    pub message: LeasedMessage,
+    pub message: OutstandingMessage,
     /// The name of the consumer; `None` if messages are pushed to it.
     pub consumer: Option<Name>,
 }
@@ -54,7 +54,7 @@ impl Handler<ListLeases> for QueueService {
         let leased = self
             .run_blocking(move |queue| queue.leased(topic.as_str(), group.as_str(), after, max))
             .await?;
-        let named = |message: LeasedMessage| {
+        let named = |message: OutstandingMessage| {
             let consumer = names.get(&message.consumer).cloned();
             GroupLease { message, consumer }
         };

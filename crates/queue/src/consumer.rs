@@ -56,7 +56,7 @@ impl Consumer {
     }
 
     /// Its number among the consumers of the group in this process
-    /// ([`LeasedMessage::consumer`](crate::LeasedMessage::consumer)).
+    /// ([`OutstandingMessage::consumer`](crate::OutstandingMessage::consumer)).
     #[must_use]
     pub fn number(&self) -> u32 {
         self.id.0

@@ -48,7 +48,7 @@ pub use format::{
 pub use group::{
     DeadLetter, DeadLetterReason, Delivered, Delivery, DeliveryOrder, FILTER_BYTES_MAX,
     FILTER_CONDITIONS_MAX, Fetched, Filter, GroupCounts, GroupOptions, GroupStats, InvalidFilter,
-    InvalidGroupOption, LEASED_MAX, LeasedMessage, Sharing, Start, Unacknowledged,
+    InvalidGroupOption, LEASED_MAX, OutstandingMessage, Sharing, Start, Unacknowledged,
 };
 pub use message::{InvalidMessageId, Message, MessageId};
 pub use mount::{Mount, MountedLog};

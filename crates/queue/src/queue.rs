@@ -3,7 +3,7 @@
 use crate::consumer::Consumer;
 use crate::control::Control;
 use crate::error::QueueError;
-use crate::group::{GroupOptions, GroupStats, LeasedMessage, Start};
+use crate::group::{GroupOptions, GroupStats, OutstandingMessage, Start};
 use crate::message::{Message, MessageId};
 use crate::mount::{Mount, MountedLog};
 use crate::name::Name;
@@ -261,7 +261,7 @@ impl Queue {
         group: &str,
         after: Option<MessageId>,
         max: usize,
-    ) -> Result<Vec<LeasedMessage>, QueueError> {
+    ) -> Result<Vec<OutstandingMessage>, QueueError> {
         let topic = self.inner.core.topic(topic)?;
         self.inner.core.group(&topic, &Name::new(group)?, None)?.leased(after, max)
     }

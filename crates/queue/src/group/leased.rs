@@ -13,7 +13,7 @@ pub const LEASED_MAX: usize = 1_000;
 
 /// A message that is leased to a consumer of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeasedMessage {
+pub struct OutstandingMessage {
     /// Its id.
     pub id: MessageId,
     /// The number of its lease.
@@ -31,7 +31,12 @@ pub struct LeasedMessage {
 impl GroupState {
     /// At most `max` messages after `after` whose leases last at `now`, by lane and number. Their
     /// times of publication are left out.
-    fn leased(&self, after: Option<MessageId>, max: usize, now: Timestamp) -> Vec<LeasedMessage> {
+    fn leased(
+        &self,
+        after: Option<MessageId>,
+        max: usize,
+        now: Timestamp,
+    ) -> Vec<OutstandingMessage> {
         let first = after.map_or(MessageId { lane: 0, seq: 0 }, |after| MessageId {
             lane: after.lane,
             seq: after.seq.saturating_add(1),
@@ -44,7 +49,7 @@ impl GroupState {
         let leased = messages.filter_map(|(id, slot)| {
             let is_leased = matches!(slot.standing, Standing::Leased | Standing::Reserved);
             let deadline = is_leased.then(|| self.deadlines.of(slot.lease)).flatten()?;
-            (deadline > now).then_some(LeasedMessage {
+            (deadline > now).then_some(OutstandingMessage {
                 id,
                 lease: slot.lease,
                 deadline,
@@ -64,7 +69,7 @@ impl Group {
         &self,
         after: Option<MessageId>,
         max: usize,
-    ) -> Result<Vec<LeasedMessage>, QueueError> {
+    ) -> Result<Vec<OutstandingMessage>, QueueError> {
         let now = self.topic.runtime.now();
         let mut leased = {
             let inner = self.inner();

@@ -16,7 +16,7 @@ mod window;
 
 pub(crate) use changes::Progress;
 pub use filter::{FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Filter, InvalidFilter};
-pub use leased::{LEASED_MAX, LeasedMessage};
+pub use leased::{LEASED_MAX, OutstandingMessage};
 pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};
 pub use options::{

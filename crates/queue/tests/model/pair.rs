@@ -4,7 +4,7 @@ use crate::operation::{BEGIN_NS, Ending, GRAVES, Operation, Shape};
 use crate::reference::{self, FetchResult, Lane, Message, Problem, ReadItem, ReaderPosition};
 use crate::stage::Stage;
 use rialto_queue::{
-    Consumer, Delivered, FetchOptions, GroupOptions, LeasedMessage, Level, MessageId, Publish,
+    Consumer, Delivered, FetchOptions, GroupOptions, Level, MessageId, OutstandingMessage, Publish,
     Queue, QueueError, Read, Reader, Start, TopicOptions,
 };
 use std::collections::BTreeMap;
@@ -618,7 +618,7 @@ impl Pair {
             let page = self.queue().leased(&topic.name, &group.name, after, 2).unwrap();
             let Some(last) = page.last() else { break };
             after = Some(last.id);
-            let shown = |it: &LeasedMessage| (it.id, it.consumer, it.attempt, it.deadline.0);
+            let shown = |it: &OutstandingMessage| (it.id, it.consumer, it.attempt, it.deadline.0);
             leased.extend(page.iter().map(shown));
         }
         same(&format!("leases of {} {}", topic.name, group.name), leased, group.leased());

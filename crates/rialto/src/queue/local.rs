@@ -7,8 +7,8 @@ use crate::{Error, tell_all};
 use rialto_broker::{InvalidRequest, group_options, topic_options};
 use rialto_client::api::LeaseInfo;
 use rialto_queue::{
-    Consumer, Delivered, FetchOptions, GroupOptions, LEASED_MAX, LeasedMessage, Publish, Queue,
-    QueueError, QueueOpenReport, QueueOptions, Read, Reader, Redriven, Start,
+    Consumer, Delivered, FetchOptions, GroupOptions, LEASED_MAX, OutstandingMessage, Publish,
+    Queue, QueueError, QueueOpenReport, QueueOptions, Read, Reader, Redriven, Start,
 };
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -142,7 +142,7 @@ impl AnyQueue for LocalQueue {
     ) -> Result<Vec<LeaseInfo>, Error> {
         let after = after.and_then(|id| id.parse().ok());
         let leased = self.queue.leased(topic, group, after, LEASED_MAX).map_err(told)?;
-        let shown = |it: LeasedMessage| LeaseInfo {
+        let shown = |it: OutstandingMessage| LeaseInfo {
             id: it.id.to_string(),
             deadline: it.deadline,
             attempt: it.attempt,
