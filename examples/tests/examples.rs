@@ -74,3 +74,24 @@ dead: 50 (there is no way to the moon)
 ";
     assert_eq!(printed(env!("CARGO_BIN_EXE_worker_pool")), expected);
 }
+
+#[test]
+fn depot_hello_reads_the_files_of_an_earlier_run() {
+    let expected = "\
+in/ada.txt is stored: 7 bytes
+in/ben.txt is stored: 7 bytes
+in/ada.txt says \"ada.txt\"
+in/ben.txt says \"ben.txt\"
+0 files left
+";
+    assert_eq!(printed(env!("CARGO_BIN_EXE_depot_hello")), expected);
+}
+
+#[test]
+fn thumbnails_are_made_once_each_and_a_broken_picture_is_refused() {
+    let expected = "\
+20 thumbnails of 13060 bytes
+pictures/broken.pgm was refused: it is not a picture in the format PGM
+";
+    assert_eq!(printed(env!("CARGO_BIN_EXE_thumbnails")), expected);
+}
