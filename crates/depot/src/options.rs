@@ -75,6 +75,14 @@ pub struct DepotOptions {
     pub descriptors_max: usize,
     /// The most claimed files of a tenant.
     pub claimed_max: usize,
+    /// The largest segment of the history and of a work queue in bytes; a multiple of 4096, at least
+    /// 2 MiB. A work queue keeps the size that it was made with.
+    pub segment_bytes: u64,
+    /// The bytes of the control segments of the work queues; a multiple of 4096.
+    pub control_segment_bytes: u64,
+    /// The history is rewritten when it has grown by this many bytes since the last checkpoint, and
+    /// by four times what it holds.
+    pub checkpoint_bytes: u64,
 }
 
 /// The most bytes of a file that travels in its message.
@@ -105,6 +113,9 @@ impl DepotOptions {
             priorities: 4,
             descriptors_max: 512,
             claimed_max: 65_536,
+            segment_bytes: 64 << 20,
+            control_segment_bytes: 4 << 20,
+            checkpoint_bytes: 256 << 20,
         }
     }
 

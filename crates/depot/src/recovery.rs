@@ -99,6 +99,7 @@ pub(crate) fn open(
 fn open_queue(options: &DepotOptions, is_stepped: bool) -> Result<Queue, DepotError> {
     let queue_options = QueueOptions {
         dir: (options.level != Level::Memory).then(|| options.dir.join("queue")),
+        control_segment_bytes: options.control_segment_bytes,
         descriptors_max: options.descriptors_max,
         disk: options.disk.clone(),
         clock: options.clock.clone(),

@@ -43,6 +43,7 @@ fn topic_options(options: &DepotOptions) -> TopicOptions {
         priorities: options.priorities,
         compression: rialto_queue::Compression::None,
         encryption: options.volumes.sealing.encryption,
+        segment_bytes: options.segment_bytes,
         ..TopicOptions::work_queue()
     }
 }

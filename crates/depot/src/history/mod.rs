@@ -25,6 +25,8 @@ impl History {
             salt: (options.salt)(),
             keys: options.volumes.keys.clone(),
             first_segment_bytes: Some(1 << 20),
+            segment_bytes: options.segment_bytes,
+            checkpoint_bytes: options.checkpoint_bytes,
             ..StateLogOptions::new(options.level, FORMAT_VERSION)
         };
         let dir = options.dir.join("history");
