@@ -34,6 +34,9 @@ impl Pool {
         let settings = VolumeSettings { name, dir, weight, identity, draining: false };
         self.history
             .record(|_| Ok::<_, DepotError>(((), vec![Record::Volume { number, settings }])))?;
+        // Whatever the level: files on a volume that the pool has forgotten would keep it from being
+        // mounted again.
+        self.history.sync()?;
         Ok(number)
     }
 

@@ -8,7 +8,7 @@ use crate::pool::Pool;
 use crate::quota::Usage;
 use crate::record::split_payload;
 use crate::tenant::Tenant;
-use crate::volume::{VolumeSpec, Volumes};
+use crate::volume::{VolumeNumber, VolumeSpec, Volumes};
 use crate::work::{Work, topic_of};
 use crate::{DepotError, FileId};
 use rialto_log::Level;
@@ -63,6 +63,7 @@ pub(crate) fn open(
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
     let mut report = DepotReport::default();
     let mounted = history.read(|state| state.volumes.clone())?;
+    let is_new = history.read(|state| state.next_volume() == VolumeNumber(0))?;
     for (number, settings) in &mounted {
         match volumes.mount(*number, &settings.spec()) {
             Ok(_) if settings.draining => volumes.set_draining(*number, true)?,
@@ -74,9 +75,7 @@ pub(crate) fn open(
         }
     }
     let pool = Arc::new(Pool::new(options, lock, queue, history, volumes));
-    if mounted.is_empty()
-        && let Some(dir) = pool.options.first_volume.clone()
-    {
+    if is_new && let Some(dir) = pool.options.first_volume.clone() {
         pool.mount(VolumeSpec { name: FIRST_VOLUME.to_owned(), dir, weight: 1, identity: None })?;
     }
     let tenants = make_tenants(&pool, &mut report)?;
