@@ -134,3 +134,61 @@ pub(crate) fn encode(record: &Record) -> Result<Vec<u8>, StateLogError> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{Ended, Ending, TenantSettings};
+    use super::*;
+    use crate::name::{Directory, FileName, TenantName};
+    use crate::record::{FileRecord, Place};
+    use rialto_clock::Timestamp;
+
+    const TENANT: TenantNumber = TenantNumber(0);
+
+    fn file(id: u128) -> FileRecord {
+        FileRecord {
+            id: FileId(id),
+            directory: Directory::root(),
+            name: FileName::new("a").unwrap(),
+            bytes: 5,
+            content_type: String::new(),
+            metadata: Vec::new(),
+            created_at: Timestamp(1),
+            expires_at: None,
+            crc32c: 1,
+            sha256: None,
+            submit_key: None,
+            place: Place::Inline,
+        }
+    }
+
+    /// The state after its images are read.
+    fn repeated(state: &State) -> State {
+        let mut cursor = rialto_statelog::State::begin_checkpoint(state);
+        let mut read = State::reading();
+        while let Some(images) = state.next_images(&mut cursor) {
+            images.into_iter().for_each(|image| drop(read.apply(image)));
+        }
+        read.finish_reading();
+        read
+    }
+
+    #[test]
+    fn a_result_that_was_replaced_does_not_come_back_with_the_end_of_its_file() {
+        let mut state = State::default();
+        let (name, created_at) = (TenantName::new("acme").unwrap(), Timestamp(1));
+        let settings = TenantSettings::default();
+        state.apply(Record::Tenant { number: TENANT, name, created_at, settings });
+        let (at, ending) = (Timestamp(2), Ending::Completed);
+        let (kept, published) = (vec![file(2)], vec![file(3)]);
+        let (id, tenant) = (FileId(1), TENANT);
+        let ended =
+            Ended { tenant, id, at, ending, volume: None, submitted: None, kept, published };
+        state.apply(Record::Ended(ended));
+        state.apply(Record::Kept { tenant, file: file(4) });
+        let read = repeated(&state);
+        assert_eq!(read.tenants[&TENANT].kept["a"].id, FileId(4));
+        // Results that are work may have to be published.
+        assert_eq!(read.ended[&FileId(1)].published.len(), 1);
+    }
+}

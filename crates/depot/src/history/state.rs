@@ -223,6 +223,8 @@ impl State {
         for file in &ended.kept {
             garbage.extend(self.keep(ended.tenant, file.clone()));
         }
+        // Kept results have images of their own, and may be replaced while this end is remembered.
+        let ended = Ended { kept: Vec::new(), ..ended };
         self.ended.insert(ended.id, Arc::new(ended));
         self.collect(garbage)
     }
