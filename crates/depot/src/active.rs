@@ -41,7 +41,14 @@ impl ActiveFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubmitStanding {
     InProgress,
-    Accepted { id: FileId, fingerprint: u64 },
+    /// The record of the file was written, and nobody knows whether it is durable.
+    InDoubt {
+        id: FileId,
+    },
+    Accepted {
+        id: FileId,
+        fingerprint: u64,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +62,8 @@ pub(crate) struct ActiveFiles {
     /// Files with a time of expiry, in its order.
     expiries: BTreeMap<(Timestamp, FileId), ()>,
     submits: HashMap<String, SubmitStanding>,
+    /// Files that exist, or are about to, and do not count in the quotas yet.
+    uncounted: HashSet<FileId>,
 }
 
 impl ActiveFiles {
@@ -63,12 +72,47 @@ impl ActiveFiles {
         if let Some(at) = record.expires_at {
             self.expiries.insert((at, record.id), ());
         }
-        if let Some(key) = &record.submit_key {
-            let accepted =
-                SubmitStanding::Accepted { id: record.id, fingerprint: record.fingerprint() };
-            self.submits.insert(key.clone(), accepted);
+        // Under a key in progress the file is accepted when its record is durable.
+        if let Some(key) = &record.submit_key
+            && self.submitted(key) != Some(SubmitStanding::InProgress)
+        {
+            self.accept_submit(key, &record);
         }
         self.by_id.insert(record.id, file);
+    }
+
+    fn accept_submit(&mut self, key: &str, record: &FileRecord) {
+        let accepted =
+            SubmitStanding::Accepted { id: record.id, fingerprint: record.fingerprint() };
+        self.submits.insert(key.to_owned(), accepted);
+    }
+
+    /// The record of a file under a key in progress is durable, or in doubt.
+    pub(crate) fn end_publishing(&mut self, record: &FileRecord, is_durable: bool) {
+        let Some(key) = &record.submit_key else { return };
+        // A file that has ended since has left its key in the history.
+        if !self.by_id.contains_key(&record.id) {
+            return;
+        }
+        if is_durable {
+            self.accept_submit(key, record);
+        } else {
+            self.submits.insert(key.clone(), SubmitStanding::InDoubt { id: record.id });
+        }
+    }
+
+    /// A file is about to exist, and will be counted.
+    pub(crate) fn begin_counting(&mut self, id: FileId) {
+        self.uncounted.insert(id);
+    }
+
+    /// The file is counted, or does not come to exist.
+    pub(crate) fn end_counting(&mut self, id: FileId) {
+        self.uncounted.remove(&id);
+    }
+
+    pub(crate) fn is_counted(&self, id: FileId) -> bool {
+        !self.uncounted.contains(&id)
     }
 
     pub(crate) fn remove(&mut self, id: FileId) -> Option<ActiveFile> {
@@ -77,7 +121,10 @@ impl ActiveFiles {
             self.expiries.remove(&(at, id));
         }
         if let Some(key) = &file.record.submit_key
-            && matches!(self.submits.get(key), Some(SubmitStanding::Accepted { id: known, .. }) if *known == id)
+            && let Some(
+                SubmitStanding::Accepted { id: known, .. } | SubmitStanding::InDoubt { id: known },
+            ) = self.submitted(key)
+            && known == id
         {
             self.submits.remove(key);
         }
@@ -192,8 +239,24 @@ mod tests {
         files.end_submit("k");
         assert_eq!(files.submitted("k"), None);
         files.begin_submit("k");
-        files.insert(ActiveFile::new(record(1, None, Some("k")), Standing::Waiting));
+        let file = record(1, None, Some("k"));
+        files.insert(ActiveFile::new(file.clone(), Standing::Waiting));
+        files.end_publishing(&file, true);
         files.end_submit("k");
         assert!(matches!(files.submitted("k"), Some(SubmitStanding::Accepted { .. })));
+    }
+
+    #[test]
+    fn a_submit_key_is_in_progress_until_the_record_of_its_file_is_durable() {
+        let mut files = ActiveFiles::default();
+        files.begin_submit("k");
+        let file = record(1, None, Some("k"));
+        files.insert(ActiveFile::new(file.clone(), Standing::Arriving));
+        assert_eq!(files.submitted("k"), Some(SubmitStanding::InProgress));
+        files.end_publishing(&file, false);
+        files.end_submit("k");
+        assert_eq!(files.submitted("k"), Some(SubmitStanding::InDoubt { id: FileId(1) }));
+        files.remove(FileId(1)).unwrap();
+        assert_eq!(files.submitted("k"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Tenants and directories as operators see and change them.
 
-use crate::active::Standing;
+use crate::active::{ActiveFiles, Standing};
 use crate::history::record::{DirectorySettings, Record, Stage};
 use crate::info::{DirectoryInfo, TenantInfo, WorkInfo};
 use crate::name::{Directory, TenantName};
@@ -57,15 +57,24 @@ impl Pool {
             let directory = directory.clone();
             Ok(((), vec![Record::Directory { tenant: number, directory, settings }]))
         })?;
-        let held = self.held_in(&tenant, directory)?;
+        // Files that are counted meanwhile count themselves, before this or behind it.
+        let files = tenant.files();
+        let held = self.held_in(&tenant, &files, directory)?;
         tenant.set_directory(directory.clone(), settings, || held);
+        drop(files);
         Ok(())
     }
 
     /// The files in a directory and below it, and their bytes.
-    fn held_in(&self, tenant: &Tenant, directory: &Directory) -> Result<(u64, u64), DepotError> {
+    fn held_in(
+        &self,
+        tenant: &Tenant,
+        files: &ActiveFiles,
+        directory: &Directory,
+    ) -> Result<(u64, u64), DepotError> {
         let is_in = |file: &FileRecord| {
-            file.directory.with_ancestors().any(|above| above == directory.as_str())
+            files.is_counted(file.id)
+                && file.directory.with_ancestors().any(|above| above == directory.as_str())
         };
         let add = |(files, bytes), file: &FileRecord| match is_in(file) {
             true => (files + 1, bytes + file.bytes),
@@ -75,7 +84,7 @@ impl Pool {
             let known = state.tenants.get(&tenant.number);
             known.map_or((0, 0), |it| it.kept.values().fold((0, 0), |sum, file| add(sum, file)))
         })?;
-        Ok(tenant.files().after(None).fold(kept, |sum, file| add(sum, &file.record)))
+        Ok(files.after(None).fold(kept, |sum, file| add(sum, &file.record)))
     }
 
     pub(crate) fn tenant_info(&self, tenant: &Tenant) -> TenantInfo {

@@ -158,11 +158,12 @@ impl Reservation {
         Ok(())
     }
 
-    /// Keeps the room for exactly these bytes: the file exists.
-    pub(crate) fn keep(mut self, bytes: u64) {
+    /// Keeps the room for exactly these bytes: the file exists. Returns the usages that count it.
+    pub(crate) fn keep(mut self, bytes: u64) -> Vec<Arc<Usage>> {
         let spare = self.bytes.saturating_sub(bytes);
         self.usages.iter().for_each(|usage| usage.give_back(0, spare));
         self.is_kept = true;
+        std::mem::take(&mut self.usages)
     }
 }
 

@@ -263,6 +263,7 @@ impl Upload {
         let finished = make_durable(finished, level)?;
         record.created_at = self.pool.now();
         let record = Arc::new(record);
+        self.tenant.files().begin_counting(self.id);
         let accepted = match self.kind {
             DirectoryKind::Work => self.publish(&record),
             DirectoryKind::Shelf => self.keep(&record, level),
@@ -270,8 +271,11 @@ impl Upload {
         if let Err(Refused { error, may_exist }) = accepted {
             // A record that was written and not confirmed may be there after the next start, and then
             // its bytes must be.
-            if !may_exist {
+            if may_exist {
+                self.keep_room();
+            } else {
                 finished.into_iter().for_each(Finished::discard);
+                self.tenant.files().end_counting(self.id);
             }
             return Err(error);
         }
@@ -329,11 +333,24 @@ impl Upload {
 
     /// Counts the file, which exists.
     fn count(&mut self) {
-        if let Some(reservation) = self.reservation.take() {
-            reservation.keep(self.bytes);
-        }
+        self.keep_room();
         Counters::add(&self.tenant.counters.accepted, 1);
         Counters::add(&self.tenant.counters.accepted_bytes, self.bytes);
+    }
+
+    /// Makes the reservation a part of the usage, and counts the file in directories that were set
+    /// since the upload began.
+    fn keep_room(&mut self) {
+        let mut files = self.tenant.files();
+        if let Some(reservation) = self.reservation.take() {
+            let reserved = reservation.keep(self.bytes);
+            for usage in self.tenant.usages_of(&self.new.directory).0 {
+                if !reserved.iter().any(|it| Arc::ptr_eq(it, &usage)) {
+                    usage.count(1, self.bytes);
+                }
+            }
+        }
+        files.end_counting(self.id);
     }
 
     /// Takes the submit key. Returns the file that was accepted under it, if there is one.
@@ -341,7 +358,9 @@ impl Upload {
         let Some(key) = record.submit_key.clone() else { return Ok(None) };
         let mut files = self.tenant.files();
         let known = match files.submitted(&key) {
-            Some(SubmitStanding::InProgress) => return Err(DepotError::SubmitInProgress(key)),
+            Some(SubmitStanding::InProgress | SubmitStanding::InDoubt { .. }) => {
+                return Err(DepotError::SubmitInProgress(key));
+            }
             Some(SubmitStanding::Accepted { id, fingerprint }) => Some((id, fingerprint)),
             None => self.pool.submitted_before(&self.tenant, &key)?,
         };
@@ -386,8 +405,10 @@ impl Upload {
                 file.standing = Standing::Waiting;
             }
         }
-        confirm(&receipt, self.new.level.filter(|level| *level > self.pool.options.level))
-            .map_err(Refused::after)?;
+        let level = self.new.level.filter(|level| *level > self.pool.options.level);
+        let confirmed = confirm(&receipt, level);
+        self.tenant.files().end_publishing(record, confirmed.is_ok());
+        confirmed.map_err(Refused::after)?;
         self.pool.ready.announce(&self.tenant);
         Ok(())
     }
@@ -396,7 +417,10 @@ impl Upload {
     fn keep(&self, record: &Arc<FileRecord>, level: Level) -> Result<(), Refused> {
         let (tenant, path) = (self.tenant.number, record.path());
         let changed = self.pool.history.change(|state| {
-            let kept = state.tenants.get(&tenant).and_then(|it| it.kept.get(&path)).cloned();
+            let known = state.tenants.get(&tenant).filter(|known| known.name.is_some());
+            // It was deleted meanwhile.
+            let gone = || DepotError::UnknownTenant(self.tenant.name.clone());
+            let kept = known.ok_or_else(gone)?.kept.get(&path).cloned();
             if self.new.if_absent && kept.is_some() {
                 let (tenant, path) = (self.tenant.name.clone(), path.clone());
                 return Err(DepotError::FileExists { tenant, path });
@@ -450,16 +474,22 @@ impl Prepared {
         &self.record
     }
 
-    /// The file exists, or may: its bytes stay.
+    /// The file exists: its bytes stay.
     pub(crate) fn accept(mut self) {
         self.finished = None;
         self.upload.count();
+    }
+
+    /// The file may exist after the next start: its bytes stay.
+    pub(crate) fn keep_bytes(mut self) {
+        self.finished = None;
     }
 }
 
 impl Drop for Prepared {
     fn drop(&mut self) {
         self.finished.take().into_iter().for_each(Finished::discard);
+        self.upload.tenant.files().end_counting(self.upload.id);
     }
 }
 
