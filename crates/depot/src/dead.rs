@@ -5,7 +5,7 @@ use crate::name::TenantName;
 use crate::pool::Pool;
 use crate::record::{FileRecord, split_payload};
 use crate::tenant::Tenant;
-use crate::work::dead_topic;
+use crate::work::{Held, dead_topic};
 use crate::{DepotError, FileId};
 use rialto_queue::{
     Consumer, GroupOptions, Message, MessageId, QueueError, REDRIVE_GROUP, Read, Reader, Start,
@@ -37,6 +37,8 @@ pub struct DeadFile {
 #[derive(Default)]
 pub(crate) struct DeadLetterCursor {
     reader: Mutex<Option<Reader>>,
+    /// Letters of files that ended, to be taken out of the topic.
+    ended: Mutex<Vec<Message>>,
 }
 
 fn text_of(message: &Message, header: &str) -> String {
@@ -60,6 +62,7 @@ impl Pool {
         if self.queue.options(&topic).is_err() {
             return Ok(());
         }
+        let mut ended = Vec::new();
         // Those that were handed out again are acknowledged.
         for letter in self.dead_letter_consumer(&tenant.name)?.unacknowledged()? {
             let letter = letter?;
@@ -69,18 +72,29 @@ impl Pool {
                 (files.has_ended(record.id), files.get(record.id).is_some())
             };
             if has_ended {
+                // It is settled when the letters are followed.
                 met.insert(record.id);
+                ended.push(letter);
             } else if !is_indexed {
                 note_dead(tenant, &letter);
             }
         }
         let reader = self.queue.reader(&topic, Start::Next)?;
         *tenant.dead_letters.reader.lock().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+        tenant.dead_letters.ended.lock().unwrap_or_else(PoisonError::into_inner).extend(ended);
         Ok(())
     }
 
     /// Brings new dead letters of a tenant into the index.
     pub(crate) fn follow_dead_letters(&self, tenant: &Arc<Tenant>) -> Result<(), DepotError> {
+        let ended = {
+            let mut ended =
+                tenant.dead_letters.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *ended)
+        };
+        for letter in ended {
+            self.settle_ended(tenant, &letter)?;
+        }
         let mut reader = tenant.dead_letters.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() {
             *reader = match self.queue.reader(&dead_topic(&tenant.name)?, Start::Oldest) {
@@ -93,11 +107,32 @@ impl Pool {
         for _ in 0..STEP_LETTERS {
             match reader.try_next()? {
                 None => break,
+                Some(Read::Message(letter)) if has_ended(tenant, &letter) => {
+                    self.settle_ended(tenant, &letter)?;
+                }
                 Some(Read::Message(letter)) => note_dead(tenant, &letter),
                 // The bounds of dead letters drop none that was not redriven.
                 Some(_) => {}
             }
         }
+        Ok(())
+    }
+
+    /// Takes the letter of a file that ended out of its topic, and publishes the results that were
+    /// recorded with its end: the last attempt was over before the file was acknowledged.
+    fn settle_ended(&self, tenant: &Arc<Tenant>, letter: &Message) -> Result<(), DepotError> {
+        let Some((record, _)) = split_payload(letter.payload()) else { return Ok(()) };
+        let consumer = self.dead_letter_consumer(&tenant.name)?;
+        let Some(claimed) = consumer.claim(letter.id(), None)? else { return Ok(()) };
+        let results = self.unpublished_results(tenant, record.id)?;
+        match tenant.work().filter(|_| !results.is_empty()) {
+            Some(work) => {
+                let held = Held { message: claimed.id(), lease: claimed.lease() };
+                self.publish_results(tenant, work, &consumer, held, &results)?;
+            }
+            None => consumer.ack(&claimed)?,
+        }
+        tenant.files().note_acknowledged([record.id]);
         Ok(())
     }
 
@@ -130,13 +165,36 @@ impl Pool {
     /// Lets at most `max` dead letters be handed out again. Returns their number.
     pub(crate) fn redrive(&self, tenant: &Arc<Tenant>, max: u64) -> Result<u64, DepotError> {
         let topic = dead_topic(&tenant.name)?;
+        // The index has all letters, and those of files that ended are taken out of the topic.
+        self.follow_dead_letters(tenant)?;
         let redriven = match self.queue.redrive(&topic, max, |_, _| ControlFlow::Continue(true)) {
             Ok(redriven) => redriven.sent,
-            Err(QueueError::UnknownTopic(_)) => 0,
+            Err(QueueError::UnknownTopic(_)) => return Ok(0),
             Err(error) => return Err(error.into()),
         };
+        if redriven > 0 {
+            self.note_redriven(tenant)?;
+        }
         self.ready.announce(tenant);
         Ok(redriven)
+    }
+
+    /// Dead files whose letter is acknowledged wait again. Their messages have new ids.
+    fn note_redriven(&self, tenant: &Tenant) -> Result<(), DepotError> {
+        let mut left = HashSet::new();
+        for letter in self.dead_letter_consumer(&tenant.name)?.unacknowledged()? {
+            left.insert(letter?.id());
+        }
+        let mut files = tenant.files();
+        let dead = files.after(None).filter(|file| file.standing == Standing::Dead);
+        let redriven = dead.filter(|file| file.message.is_none_or(|id| !left.contains(&id)));
+        let redriven: Vec<_> = redriven.map(|file| file.record.id).collect();
+        for id in redriven {
+            if let Some(file) = files.get_mut(id) {
+                (file.standing, file.message, file.attempts) = (Standing::Waiting, None, 0);
+            }
+        }
+        Ok(())
     }
 
     /// Takes a dead letter of a deleted file out of its topic.
@@ -158,6 +216,10 @@ impl Pool {
         self.queue.create_group(&topic, REDRIVE_GROUP, options)?;
         Ok(self.queue.consumer(&topic, REDRIVE_GROUP)?)
     }
+}
+
+fn has_ended(tenant: &Tenant, letter: &Message) -> bool {
+    split_payload(letter.payload()).is_some_and(|(record, _)| tenant.files().has_ended(record.id))
 }
 
 /// Notes a dead letter in the index, unless its file was handed out again or deleted since.

@@ -16,6 +16,7 @@ use crate::upload::{Prepared, StoredFile, Upload};
 use crate::volume::{MountedVolume, VolumeNumber, VolumeSpec, VolumeStatus, VolumeTotals};
 use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::Timestamp;
+use rialto_statelog::StateLogError;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -405,12 +406,18 @@ impl Depot {
         }
         for places in by_tenant.into_values() {
             let some: Vec<_> = places.iter().map(|nth| tokens[*nth].clone()).collect();
-            let completed = self
-                .claimed_tenant(&some[0])
-                .and_then(|tenant| self.pool.complete_all(&tenant, &some, vec![], vec![]));
-            match completed {
+            let Ok(tenant) = self.claimed_tenant(&some[0]) else {
+                places.iter().for_each(|nth| {
+                    results[*nth] = self.claimed_tenant(&tokens[*nth]).map(drop);
+                });
+                continue;
+            };
+            match self.pool.complete_all(&tenant, &some, vec![], vec![]) {
                 Ok(completed) => {
-                    places.iter().zip(completed).for_each(|(nth, result)| results[*nth] = result);
+                    places
+                        .iter()
+                        .zip(completed.results)
+                        .for_each(|(nth, result)| results[*nth] = result);
                 }
                 Err(error) => {
                     let text = error.to_string();
@@ -457,9 +464,21 @@ impl Depot {
         let (kept, published): (Vec<_>, Vec<_>) = results.iter().partition(|it| it.is_kept());
         let records = |some: Vec<&Prepared>| some.iter().map(|it| it.record().clone()).collect();
         let tokens = std::slice::from_ref(token);
-        let ended = self.pool.complete_all(&tenant, tokens, records(kept), records(published))?;
-        ended.into_iter().collect::<Result<(), _>>()?;
+        results.iter().for_each(|result| tenant.files().begin_counting(result.record().id));
+        let ended = self.pool.complete_all(&tenant, tokens, records(kept), records(published));
+        let ended = match ended {
+            // The end was written and may be durable: then the results exist after the next start.
+            Err(error @ DepotError::History(StateLogError::Failed { .. })) => {
+                results.into_iter().for_each(Prepared::keep_bytes);
+                return Err(error);
+            }
+            ended => ended?,
+        };
+        ended.results.into_iter().collect::<Result<(), _>>()?;
         results.into_iter().for_each(Prepared::accept);
+        for file in ended.replaced {
+            tenant.uncount(&file.directory, file.bytes);
+        }
         Ok(())
     }
 

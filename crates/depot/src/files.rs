@@ -88,7 +88,11 @@ impl Pool {
         match record.place {
             Place::Volume(_) => FileReader::stored(self, record),
             Place::Inline => {
-                let message = self.message_of(tenant, message, standing)?;
+                let message = match message {
+                    // It was redriven, and not handed out since.
+                    None => self.find_message(tenant, id)?,
+                    message => self.message_of(tenant, message, standing)?,
+                };
                 // The message moved while it was looked up: the file has ended or has become a dead
                 // letter.
                 let message = message.filter(|it| holds(it, id));
@@ -108,6 +112,18 @@ impl Pool {
             Standing::Dead => self.queue.message(&dead_topic(&tenant.name)?, id)?,
             _ => self.queue.message(work.topic(), id)?,
         })
+    }
+
+    /// Looks through the work queue for the message of a file.
+    fn find_message(&self, tenant: &Tenant, id: FileId) -> Result<Option<Message>, DepotError> {
+        let Some(work) = tenant.work() else { return Ok(None) };
+        for message in work.consumer().unacknowledged()? {
+            let message = message?;
+            if holds(&message, id) {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
     }
 
     /// Ends a file that no worker has, or that is kept.

@@ -98,8 +98,8 @@ pub(crate) fn open(
 fn open_queue(options: &DepotOptions, is_stepped: bool) -> Result<Queue, DepotError> {
     let queue_options = QueueOptions {
         dir: (options.level != Level::Memory).then(|| options.dir.join("queue")),
-        control_segment_bytes: options.control_segment_bytes,
         descriptors_max: options.descriptors_max,
+        control_segment_bytes: options.control_segment_bytes,
         disk: options.disk.clone(),
         clock: options.clock.clone(),
         keys: options.volumes.keys.clone(),
@@ -146,12 +146,14 @@ fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut DepotReport) -> Result<
     pool.working.fetch_add(1, Ordering::Relaxed);
     ended.iter().for_each(|id| tenant.files().note_ended(*id));
     let mut met = HashSet::new();
+    let mut with_results = Vec::new();
     for message in work.consumer().unacknowledged()? {
         let message = message?;
         let Some((record, _)) = split_payload(message.payload()) else { continue };
         let mut files = tenant.files();
         if files.has_ended(record.id) {
             met.insert(record.id);
+            with_results.push((message.id(), record.id));
             continue;
         }
         if files.get(record.id).is_some() {
@@ -164,10 +166,25 @@ fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut DepotReport) -> Result<
         report.waiting += 1;
     }
     pool.index_dead_letters(tenant, &mut met)?;
+    // The results of a file whose message is there have none yet.
+    let ended_before = met.len();
+    for id in met.clone() {
+        for result in pool.unpublished_results(tenant, id)? {
+            tenant.count(&result.directory, result.bytes);
+            tenant.files().insert(ActiveFile::new(Arc::new(result), Standing::Waiting));
+            report.waiting += 1;
+        }
+        met.extend(pool.results_of(id)?);
+    }
+    for (message, id) in with_results {
+        if !pool.unpublished_results(tenant, id)?.is_empty() {
+            pool.publish_after_end(tenant, work, message, id)?;
+        }
+    }
     let mut files = tenant.files();
     // The message of the others is acknowledged, durably.
     ended.difference(&met).for_each(|id| files.forget_ended(*id));
-    report.ended += met.len();
+    report.ended += ended_before;
     for file in files.after(None).filter(|file| file.standing == Standing::Dead) {
         tenant.count(&file.record.directory, file.record.bytes);
         report.dead += 1;

@@ -145,6 +145,7 @@ impl Work {
     pub(crate) fn publish_and_ack(
         &self,
         queue: &Queue,
+        consumer: &Consumer,
         held: Held,
         results: &[FileRecord],
     ) -> Result<(), DepotError> {
@@ -153,7 +154,7 @@ impl Work {
             let payload = result.encode()?;
             transaction.publish(&self.topic, &Publish::new(&payload))?;
         }
-        transaction.ack_lease(&self.consumer, held.message, held.lease)?;
+        transaction.ack_lease(consumer, held.message, held.lease)?;
         transaction.commit()?;
         Ok(())
     }

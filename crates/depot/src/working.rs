@@ -13,7 +13,7 @@ use crate::tenant::{Counters, Tenant};
 use crate::work::{Held, Work};
 use crate::{DepotError, FileId};
 use rialto_clock::Timestamp;
-use rialto_queue::{Delivered, QueueError};
+use rialto_queue::{Consumer, Delivered, MessageId, QueueError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +29,14 @@ const ENDING: Duration = Duration::from_secs(60);
 
 /// How often a fetch that delivered only ended files is repeated within one call.
 const EMPTY_FETCHES_MAX: usize = 64;
+
+/// Files that were completed.
+pub(crate) struct Completed {
+    /// The result of each, at the place of its token.
+    pub(crate) results: Vec<Result<(), DepotError>>,
+    /// The kept files that results took the place of. They are still counted.
+    pub(crate) replaced: Vec<Arc<FileRecord>>,
+}
 
 impl Pool {
     pub(crate) fn check_claim(&self, options: &ClaimOptions) -> Result<Duration, DepotError> {
@@ -143,20 +151,56 @@ impl Pool {
         held: Held,
         id: FileId,
     ) -> Result<(), DepotError> {
-        let ended = self.history.read(|state| state.ended.get(&id).cloned())?;
-        match ended.filter(|ended| !ended.published.is_empty()) {
-            Some(ended) => self.publish_results(tenant, work, held, &ended.published)?,
-            None => work.ack(held)?,
+        let results = self.unpublished_results(tenant, id)?;
+        if results.is_empty() {
+            work.ack(held)?;
+        } else {
+            self.publish_results(tenant, work, work.consumer(), held, &results)?;
         }
         self.note_acknowledged(tenant, [id]);
         Ok(())
     }
 
-    /// Publishes the results of a file and acknowledges it, in one transaction.
+    /// Publishes the results of a file that ended in an earlier process. If its message has no attempt
+    /// left, that happens when it is a dead letter.
+    pub(crate) fn publish_after_end(
+        &self,
+        tenant: &Arc<Tenant>,
+        work: &Work,
+        message: MessageId,
+        id: FileId,
+    ) -> Result<(), DepotError> {
+        let Some(delivered) = work.consumer().claim(message, None)? else { return Ok(()) };
+        let held = Held { message: delivered.id(), lease: delivered.lease() };
+        self.acknowledge_ended(tenant, work, held, id)
+    }
+
+    /// The results of a file that ended that are work. Its message is not acknowledged, so that they
+    /// are not published.
+    pub(crate) fn results_of(&self, id: FileId) -> Result<Vec<FileId>, DepotError> {
+        let ended = self.history.read(|state| state.ended.get(&id).cloned())?;
+        Ok(ended.iter().flat_map(|it| &it.published).map(|result| result.id).collect())
+    }
+
+    /// Those that were not deleted meanwhile.
+    pub(crate) fn unpublished_results(
+        &self,
+        tenant: &Tenant,
+        id: FileId,
+    ) -> Result<Vec<FileRecord>, DepotError> {
+        let ended = self.history.read(|state| state.ended.get(&id).cloned())?;
+        let Some(ended) = ended else { return Ok(Vec::new()) };
+        let files = tenant.files();
+        Ok(ended.published.iter().filter(|it| !files.has_ended(it.id)).cloned().collect())
+    }
+
+    /// Publishes the results of a file and acknowledges its message, which `consumer` has, in one
+    /// transaction.
     pub(crate) fn publish_results(
         &self,
         tenant: &Arc<Tenant>,
         work: &Work,
+        consumer: &Consumer,
         held: Held,
         results: &[FileRecord],
     ) -> Result<(), DepotError> {
@@ -168,7 +212,7 @@ impl Pool {
                 }
             }
         }
-        work.publish_and_ack(&self.queue, held, results)?;
+        work.publish_and_ack(&self.queue, consumer, held, results)?;
         self.ready.announce(tenant);
         Ok(())
     }
@@ -209,15 +253,14 @@ impl Pool {
         Ok(until)
     }
 
-    /// Ends claimed files as completed. All ends of one call share a write. The result of each stands
-    /// at the place of its token.
+    /// Ends claimed files as completed. All ends of one call share a write.
     pub(crate) fn complete_all(
         &self,
         tenant: &Arc<Tenant>,
         tokens: &[ClaimToken],
         kept: Vec<FileRecord>,
         published: Vec<FileRecord>,
-    ) -> Result<Vec<Result<(), DepotError>>, DepotError> {
+    ) -> Result<Completed, DepotError> {
         let mut results = Vec::with_capacity(tokens.len());
         let mut ending: Vec<(&ClaimToken, &Work, Arc<FileRecord>)> = Vec::new();
         for token in tokens {
@@ -231,8 +274,9 @@ impl Pool {
             });
         }
         if ending.is_empty() {
-            return Ok(results);
+            return Ok(Completed { results, replaced: Vec::new() });
         }
+        let paths: Vec<_> = kept.iter().map(|file| (file.path(), file.clone())).collect();
         let at = self.now();
         let mut extra = Some((kept, published.clone()));
         let ends = ending.iter().map(|(_, _, record)| {
@@ -243,7 +287,17 @@ impl Pool {
             Record::Ended(ended)
         });
         let records: Vec<_> = ends.collect();
-        let changed = self.history.record(|_| Ok::<_, DepotError>(((), records)))?;
+        let changed = self.history.record(|state| {
+            // A result takes the place of a kept file, or of a result before it.
+            let before = |nth: usize, path: &str| {
+                let earlier = paths[..nth].iter().rev().find(|(other, _)| other == path);
+                let known = || state.tenants.get(&tenant.number)?.kept.get(path).cloned();
+                earlier.map(|(_, file)| Arc::new(file.clone())).or_else(known)
+            };
+            let replaced = paths.iter().enumerate();
+            let replaced = replaced.filter_map(|(nth, (path, _))| before(nth, path)).collect();
+            Ok::<_, DepotError>((replaced, records))
+        })?;
         for (token, work, record) in &ending {
             tenant.uncount(&record.directory, record.bytes);
             Counters::add(&tenant.counters.completed, 1);
@@ -251,7 +305,7 @@ impl Pool {
             let acknowledged = if published.is_empty() {
                 work.ack(token.held())
             } else {
-                self.publish_results(tenant, work, token.held(), &published)
+                self.publish_results(tenant, work, work.consumer(), token.held(), &published)
             };
             match acknowledged {
                 Ok(()) => self.note_acknowledged(tenant, [token.file]),
@@ -261,7 +315,7 @@ impl Pool {
             }
         }
         self.remove_bytes(changed.garbage);
-        Ok(results)
+        Ok(Completed { results, replaced: changed.value })
     }
 
     /// Takes a claimed file out of the index, so that it ends once.
