@@ -56,7 +56,7 @@ fn open(home: &Path) -> Depot {
 /// The content of a file follows from its name; every third is on a volume.
 fn content(name: &str) -> Vec<u8> {
     let number: usize = name.rsplit('.').next().unwrap().parse().unwrap();
-    name.as_bytes().repeat(if number % 3 == 0 { 8_000 } else { 4 })
+    name.as_bytes().repeat(if number.is_multiple_of(3) { 8_000 } else { 4 })
 }
 
 fn write(depot: &Depot, life: u64, next: &AtomicU64, promised: &File) -> Result<(), DepotError> {

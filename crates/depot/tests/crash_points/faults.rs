@@ -64,7 +64,6 @@ fn with_faults(name: &str, places: u64, begin: impl Fn(&SimDisk, u64)) -> u64 {
             }
         }
     }
-    println!("{name}: {failed} of {} days had an error", 2 * places);
     failed
 }
 

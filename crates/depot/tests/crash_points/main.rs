@@ -59,7 +59,6 @@ fn is_kept_at_every_operation(name: &str, act: &Act) {
     for seed in 0..seeds() {
         operations += at_every_operation(name, act, Level::Synced, seed);
     }
-    println!("{name}: {operations} ends");
     assert!(operations > 0, "{name} does nothing on the disk");
 }
 
