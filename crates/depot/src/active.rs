@@ -145,7 +145,6 @@ impl ActiveFiles {
         self.by_id.range((from, std::ops::Bound::Unbounded)).map(|(_, file)| file)
     }
 
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
     }

@@ -209,7 +209,7 @@ impl Pool {
         Ok(true)
     }
 
-    fn dead_letter_consumer(&self, tenant: &TenantName) -> Result<Consumer, DepotError> {
+    pub(crate) fn dead_letter_consumer(&self, tenant: &TenantName) -> Result<Consumer, DepotError> {
         let topic = dead_topic(tenant)?;
         // As the queue makes it for its own redrive.
         let options = GroupOptions { attempts_max: 0, ..GroupOptions::default() };

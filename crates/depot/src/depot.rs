@@ -38,7 +38,7 @@ pub struct Depot {
 }
 
 impl Depot {
-    /// Opens a pool, or makes a new one, and starts its thread.
+    /// Opens a pool, or makes a new one, and starts its threads.
     ///
     /// # Errors
     /// If another process has it open, or its history, queues or volumes cannot be read.
@@ -64,7 +64,9 @@ impl Depot {
     /// Those of the history and the queue.
     pub fn step(&self) -> Result<(), DepotError> {
         self.pool.queue.step();
-        self.pool.keep_house()
+        self.pool.probe_when_due();
+        self.pool.keep_house()?;
+        self.pool.keep_up().map(drop)
     }
 
     /// What was found when the pool was opened.

@@ -7,7 +7,7 @@ use crate::tenant::Tenant;
 use crate::work::{dead_topic, topic_of};
 use rialto_queue::QueueError;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,31 +18,60 @@ const IDLE_ROUND: Duration = Duration::from_millis(200);
 /// The most files of a kind that one round ends or removes.
 const STEP_FILES: usize = 256;
 
-/// The thread of a pool.
+/// The threads of a pool.
 pub(crate) struct Housekeeping {
     stopped: Arc<(Mutex<bool>, Condvar)>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// What a thread does in one round. Returns whether the next follows soon.
+type Round = fn(&Pool) -> Result<bool, DepotError>;
+
+/// The thread that changes records, and the one that reads and writes bytes: their names, what they
+/// do, and how their errors are logged.
+const THREADS: [(&str, Round, fn(&str)); 2] = [
+    ("depot", housekeeping_round, |error| {
+        tracing::warn!("the housekeeping of the file pool failed: {error}");
+    }),
+    ("depot-upkeep", Pool::keep_up, |error| {
+        tracing::warn!("the upkeep of the file pool failed: {error}");
+    }),
+];
+
+fn housekeeping_round(pool: &Pool) -> Result<bool, DepotError> {
+    pool.probe_when_due();
+    pool.keep_house()?;
+    Ok(!pool.busy_tenants().is_empty())
 }
 
 impl Housekeeping {
     pub(crate) fn start(pool: &Arc<Pool>) -> Result<Self, DepotError> {
-        let stopped = Arc::new((Mutex::new(false), Condvar::new()));
-        let (signal, pool) = (stopped.clone(), Arc::downgrade(pool));
-        let thread = std::thread::Builder::new()
-            .name("depot".to_owned())
-            .spawn(move || run(&signal, &pool))
-            .map_err(|error| DepotError::Internal(format!("no thread can be started: {error}")))?;
-        Ok(Self { stopped, thread: Mutex::new(Some(thread)) })
+        let started = Self { stopped: Arc::default(), threads: Mutex::default() };
+        for (name, round, failed) in THREADS {
+            let (signal, pool) = (started.stopped.clone(), Arc::downgrade(pool));
+            let thread = std::thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(move || run(&signal, &pool, round, failed))
+                .map_err(|error| {
+                    DepotError::Internal(format!("no thread can be started: {error}"))
+                })?;
+            started.threads().push(thread);
+        }
+        Ok(started)
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn stop(&self) {
         *self.stopped.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.stopped.1.notify_all();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread
-            && thread.join().is_err()
-        {
-            tracing::error!("the housekeeping of the file pool panicked");
+        let threads = std::mem::take(&mut *self.threads());
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("the housekeeping of the file pool panicked");
+            }
         }
     }
 }
@@ -53,7 +82,7 @@ impl Drop for Housekeeping {
     }
 }
 
-fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>) {
+fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>, work: Round, failed: fn(&str)) {
     let (mut last_error, mut round) = (String::new(), ROUND);
     let mut stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
@@ -64,18 +93,23 @@ fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>) {
         }
         drop(stopped);
         let Some(pool) = pool.upgrade() else { return };
-        match pool.keep_house() {
-            Ok(()) => last_error.clear(),
+        round = IDLE_ROUND;
+        match work(&pool) {
+            Ok(is_busy) => {
+                last_error.clear();
+                if is_busy {
+                    round = ROUND;
+                }
+            }
             Err(error) => {
                 // Told once, until it changes or passes.
                 let text = error.to_string();
                 if text != last_error {
-                    tracing::warn!("the housekeeping of the file pool failed: {text}");
+                    failed(&text);
                     last_error = text;
                 }
             }
         }
-        round = if pool.busy_tenants().is_empty() { IDLE_ROUND } else { ROUND };
         drop(pool);
         stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
     }

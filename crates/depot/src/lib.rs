@@ -46,6 +46,7 @@ mod record;
 mod recovery;
 mod removal;
 mod tenant;
+mod upkeep;
 mod upload;
 pub mod volume;
 mod waiting;
@@ -77,6 +78,10 @@ pub use record::{
 pub use recovery::DepotReport;
 pub use rialto_clock::Timestamp;
 pub use rialto_log::Level;
+pub use upkeep::{
+    Adoption, AdoptionReport, DAMAGED_FILES_MAX, DamagedFile, FailedDisposition, NotAdopted,
+    OrphanStatus, ScrubStatus, UpkeepOptions, VerifyReport,
+};
 pub use upload::{Prepared, StoredFile, Upload};
 pub use volume::{
     BlockCompression, BlockSealing, StoredBytes, VolumeError, VolumeIdentity, VolumeNumber,

@@ -1,5 +1,6 @@
 //! The configuration of a pool.
 
+use crate::upkeep::UpkeepOptions;
 use crate::volume::VolumeOptions;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
@@ -83,6 +84,8 @@ pub struct DepotOptions {
     /// The history is rewritten when it has grown by this many bytes since the last checkpoint, and
     /// by four times what it holds.
     pub checkpoint_bytes: u64,
+    /// The settings of what happens in the background with the bytes of files.
+    pub upkeep: UpkeepOptions,
 }
 
 /// The most bytes of a file that travels in its message.
@@ -116,6 +119,7 @@ impl DepotOptions {
             segment_bytes: 64 << 20,
             control_segment_bytes: 4 << 20,
             checkpoint_bytes: 256 << 20,
+            upkeep: UpkeepOptions::default(),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::ready::ReadyTenants;
 use crate::record::FileRecord;
 use crate::removal::Removals;
 use crate::tenant::Tenant;
+use crate::upkeep::Upkeep;
 use crate::volume::Volumes;
 use crate::work::Work;
 use crate::{DepotError, FileId};
@@ -40,6 +41,7 @@ pub(crate) struct Pool {
     /// The tenants with work files, or with ends to be forgotten: those that housekeeping visits.
     busy: Mutex<HashMap<TenantNumber, Arc<Tenant>>>,
     pub(crate) removals: Removals,
+    pub(crate) upkeep: Upkeep,
     /// The tenants with an open work queue.
     pub(crate) working: AtomicUsize,
     /// The number of this opening, which tokens of claims carry.
@@ -56,6 +58,7 @@ impl Pool {
         queue: Queue,
         history: History,
         volumes: Volumes,
+        upkeep: Upkeep,
     ) -> Self {
         let mut opening = [0; 8];
         opening.copy_from_slice(&(options.salt)()[..8]);
@@ -71,6 +74,7 @@ impl Pool {
             ready: ReadyTenants::default(),
             busy: Mutex::default(),
             removals: Removals::default(),
+            upkeep,
             working: AtomicUsize::new(0),
             opening,
             is_closed: AtomicBool::new(false),

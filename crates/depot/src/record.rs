@@ -1,6 +1,6 @@
 //! What the pool knows of a file, as it stands in messages, in history and in footers.
 
-use crate::name::{Directory, FileName, joined};
+use crate::name::{Directory, FileName, TenantName, joined};
 use crate::volume::StoredBytes;
 use crate::{DepotError, FileId};
 use rialto_clock::Timestamp;
@@ -44,6 +44,15 @@ pub struct FileRecord {
     pub place: Place,
 }
 
+/// What the footer of a stored file says of it, so that it can be adopted if its record is lost.
+/// format: docs/formats/depot.md
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Description {
+    pub(crate) tenant: TenantName,
+    /// Without its place, and without the SHA-256 that the footer has.
+    pub(crate) record: FileRecord,
+}
+
 /// Where the bytes of a file are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
@@ -81,6 +90,13 @@ impl FileRecord {
     pub(crate) fn fingerprint(&self) -> u64 {
         let path = u64::from(crc32c::crc32c(self.path().as_bytes()));
         u64::from(self.crc32c) << 32 ^ self.bytes.rotate_left(17) ^ path
+    }
+
+    /// The description of its stored bytes.
+    pub(crate) fn describe(&self, tenant: &TenantName) -> Result<Vec<u8>, DepotError> {
+        let record = Self { place: Place::Inline, sha256: None, ..self.clone() };
+        let description = Description { tenant: tenant.clone(), record };
+        postcard::to_allocvec(&description).map_err(|error| DepotError::Internal(error.to_string()))
     }
 
     pub(crate) fn encode(&self) -> Result<Vec<u8>, DepotError> {

@@ -8,6 +8,7 @@ use crate::pool::Pool;
 use crate::quota::Usage;
 use crate::record::split_payload;
 use crate::tenant::Tenant;
+use crate::upkeep::Upkeep;
 use crate::volume::{VolumeNumber, VolumeSpec, Volumes};
 use crate::work::{Work, topic_of};
 use crate::{DepotError, FileId};
@@ -48,7 +49,7 @@ fn check(options: &DepotOptions) -> Result<(), DepotError> {
     if !(1..=16).contains(&options.priorities) {
         return invalid("priorities", "use 1 to 16");
     }
-    Ok(())
+    options.upkeep.check()
 }
 
 pub(crate) fn open(
@@ -61,6 +62,7 @@ pub(crate) fn open(
     let history = History::open(&options)?;
     let queue = open_queue(&options, is_stepped)?;
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
+    let upkeep = Upkeep::new(is_stepped);
     let mut report = DepotReport::default();
     let mounted = history.read(|state| state.volumes.clone())?;
     let is_new = history.read(|state| state.next_volume() == VolumeNumber(0))?;
@@ -74,7 +76,7 @@ pub(crate) fn open(
             }
         }
     }
-    let pool = Arc::new(Pool::new(options, lock, queue, history, volumes));
+    let pool = Arc::new(Pool::new(options, lock, queue, history, volumes, upkeep));
     if is_new && let Some(dir) = pool.options.first_volume.clone() {
         pool.mount(VolumeSpec { name: FIRST_VOLUME.to_owned(), dir, weight: 1, identity: None })?;
     }
@@ -213,8 +215,13 @@ fn living(
     for garbage in garbage {
         let mut is_used = false;
         for tenant in tenants {
-            is_used |= tenant.files().get(garbage.id).is_some();
-            is_used |= pool.kept_by_id(tenant, garbage.id)?.is_some();
+            let active = tenant.files().get(garbage.id).map(|file| file.record.clone());
+            let kept = pool.kept_by_id(tenant, garbage.id)?;
+            // A file that moved left bytes on another volume.
+            let stored = [active, kept].into_iter().flatten();
+            is_used |= stored
+                .filter_map(|it| it.place.stored().map(|it| it.volume))
+                .any(|volume| volume == garbage.volume);
         }
         if !is_used {
             unused.push(garbage);

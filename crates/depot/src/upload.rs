@@ -11,6 +11,7 @@ use crate::pool::Pool;
 use crate::quota::{QuotaReached, Reservation};
 use crate::record::{FileRecord, Place};
 use crate::tenant::{Counters, Tenant};
+use crate::upkeep::Holding;
 use crate::volume::{Finished, StoredWriter, VolumeNumber};
 use crate::work::confirm;
 use crate::{DepotError, DirectoryKind, FileId};
@@ -51,6 +52,8 @@ pub struct Upload {
     sha256: Option<Context>,
     /// The key that is in progress.
     submit_key: Option<SubmitGuard>,
+    /// Its bytes are no orphans meanwhile.
+    _in_hand: Holding,
 }
 
 /// Frees a submit key whose file was not accepted.
@@ -80,6 +83,27 @@ impl Upload {
         new: NewFile,
         is_result: bool,
     ) -> Result<Self, DepotError> {
+        let id = pool.next_id();
+        Self::begin_with(pool, tenant, new, is_result, id)
+    }
+
+    /// Begins a file again whose id is known and not in use.
+    pub(crate) fn begin_as(
+        pool: Arc<Pool>,
+        tenant: Arc<Tenant>,
+        new: NewFile,
+        id: FileId,
+    ) -> Result<Self, DepotError> {
+        Self::begin_with(pool, tenant, new, false, id)
+    }
+
+    fn begin_with(
+        pool: Arc<Pool>,
+        tenant: Arc<Tenant>,
+        new: NewFile,
+        is_result: bool,
+        id: FileId,
+    ) -> Result<Self, DepotError> {
         tenant.check("accepts no files", false)?;
         new.check(pool.now(), pool.options.priorities)?;
         let kind = tenant.kind_of(&new.directory);
@@ -97,7 +121,6 @@ impl Upload {
         pool.check_file_bytes(new.bytes.unwrap_or(0))?;
         let (usages, owners) = tenant.usages_of(&new.directory);
         let owners: Vec<_> = owners.iter().map(ToString::to_string).collect();
-        let id = pool.next_id();
         // A delayed message has another id when it is due, by which its bytes would not be found.
         let may_be_inline = kind == DirectoryKind::Work && new.deliver_at.is_none() && !is_result;
         let inline_bytes_max = if may_be_inline { pool.options.inline_bytes_max } else { 0 };
@@ -111,6 +134,7 @@ impl Upload {
             crc32c: 0,
             sha256: pool.options.volumes.sha256.then(|| Context::new(&SHA256)),
             submit_key: None,
+            _in_hand: pool.upkeep.in_hand.hold(id),
             pool,
             tenant,
             new,
@@ -317,7 +341,7 @@ impl Upload {
         };
         let mut finished = None;
         if let Some(writer) = self.writer.take() {
-            let written = writer.finish(&record.encode()?)?;
+            let written = writer.finish(&record.describe(&self.tenant.name)?)?;
             record.sha256 = written.stored().sha256;
             record.place = Place::Volume(written.stored().clone());
             finished = Some(written);

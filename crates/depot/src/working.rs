@@ -106,9 +106,13 @@ impl Pool {
                 continue;
             }
             if files.get(id).is_none() {
-                files.insert(ActiveFile::new(Arc::new(record), Standing::Waiting));
+                files.insert(ActiveFile::new(Arc::new(record.clone()), Standing::Waiting));
             }
             let Some(file) = files.get_mut(id) else { continue };
+            if file.record.place != record.place {
+                // It moved: its message says where it is now.
+                file.record = Arc::new(record);
+            }
             file.standing = Standing::Claimed { lease: held.lease, until: deadline };
             file.message = Some(held.message);
             file.attempts = attempt;
@@ -139,6 +143,9 @@ impl Pool {
     /// The reason that the bytes of a file cannot be read, if they are missing.
     fn missing(&self, record: &FileRecord) -> Option<String> {
         let stored = record.place.stored()?;
+        if let Some(problem) = self.upkeep.damage.problem_of(record) {
+            return Some(problem);
+        }
         self.volumes.open(record.id, stored).err().map(|error| error.to_string())
     }
 
@@ -329,9 +336,11 @@ impl Pool {
             let Some(stored) = record.place.stored() else {
                 return Err(DepotError::Internal("an inline file has no volume".to_owned()));
             };
-            // The bytes may have come back with their volume.
+            // The bytes may have come back with their volume, or were restored from a copy.
+            let is_damaged = self.upkeep.damage.problem_of(&record).is_some();
             self.volumes
                 .open(record.id, stored)
+                .and_then(|mut reader| if is_damaged { reader.verify() } else { Ok(()) })
                 .map_err(|source| DepotError::Bytes { id: record.id, source: Box::new(source) })?;
         }
         // The lease is checked, and does not end before the end of the file is recorded.

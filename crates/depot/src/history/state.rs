@@ -187,11 +187,13 @@ impl State {
             tenant.kept_submits.insert(key.clone(), id);
         }
         let before = tenant.kept.insert(path.clone(), Arc::new(file));
-        tenant.paths.insert(id, path);
+        tenant.paths.insert(id, path.clone());
         let before = before?;
         self.weight -= weight_of(&before);
         if before.id == id {
-            return None;
+            // It moved, unless this repeats the record.
+            let now = tenant.kept.get(&path).and_then(|file| garbage_of(file));
+            return garbage_of(&before).filter(|garbage| now != Some(*garbage));
         }
         tenant.paths.remove(&before.id);
         tenant.remember_submit(&before);

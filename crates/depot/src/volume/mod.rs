@@ -18,6 +18,7 @@ mod mounted;
 mod options;
 mod output;
 mod placement;
+mod quarantine;
 mod reader;
 mod scan;
 mod set;

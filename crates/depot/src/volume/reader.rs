@@ -45,10 +45,9 @@ impl Source {
     /// Opens the file and reads its end. Without a record its length is asked for.
     fn open(
         volume: &Arc<MountedVolume>,
-        id: FileId,
+        path: PathBuf,
         stored: Option<&StoredBytes>,
     ) -> Result<Self, VolumeError> {
-        let path = volume.layout.path(id);
         let file = match volume.disk.open(&path, Access::Read) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => {
@@ -144,7 +143,18 @@ impl StoredReader {
         stored: Option<&StoredBytes>,
         keys: &KeyRing,
     ) -> Result<Self, VolumeError> {
-        let source = Source::open(volume, id, stored)?;
+        Self::open_at(volume, volume.layout.path(id), id, stored, keys)
+    }
+
+    /// Opens the stored file of this path.
+    pub(super) fn open_at(
+        volume: &Arc<MountedVolume>,
+        path: PathBuf,
+        id: FileId,
+        stored: Option<&StoredBytes>,
+        keys: &KeyRing,
+    ) -> Result<Self, VolumeError> {
+        let source = Source::open(volume, path, stored)?;
         let (footer, footer_crc) = source.footer(stored)?;
         let differs = match stored {
             Some(stored) => footer.differs_from(id, stored),

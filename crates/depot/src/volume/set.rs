@@ -10,6 +10,7 @@ use super::{
 };
 use crate::FileId;
 use rialto_disk::{Disk, DiskError};
+use rialto_log::KeyRing;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -36,6 +37,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// assert_eq!(&content, b"an order");
 /// # Ok::<(), rialto_depot::volume::VolumeError>(())
 /// ```
+#[derive(Clone)]
 pub struct Volumes {
     shared: Arc<Shared>,
 }
@@ -146,6 +148,10 @@ impl Volumes {
         }
         volumes.remove(at);
         Ok(())
+    }
+
+    pub(super) fn keys(&self) -> &KeyRing {
+        &self.shared.options.keys
     }
 
     /// A mounted volume.
