@@ -8,12 +8,39 @@ use crate::pool::Pool;
 use crate::quota::Quota;
 use crate::record::FileRecord;
 use crate::tenant::Tenant;
-use crate::{DepotError, DirectoryKind};
+use crate::{Depot, DepotError, DirectoryKind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// The most directories with settings of their own, of one tenant.
 pub const DIRECTORIES_MAX: usize = 100_000;
+
+/// The shortest and the longest time after which the files of a directory may expire.
+const EXPIRES_AFTER: std::ops::RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(3_650 * 24 * 60 * 60);
+
+impl Depot {
+    /// Sets how long the kept files of a directory and those below it are kept, from when they are
+    /// stored: one second to 3,650 days. `None` undoes it. A file may be stored with an earlier time
+    /// of expiry. Files that are kept already stay as they are.
+    ///
+    /// # Errors
+    /// [`DepotError::Invalid`], [`DepotError::UnknownTenant`], [`DepotError::TooMany`].
+    pub fn set_expiry(
+        &self,
+        tenant: &TenantName,
+        directory: &Directory,
+        expires_after: Option<Duration>,
+    ) -> Result<(), DepotError> {
+        if expires_after.is_some_and(|after| !EXPIRES_AFTER.contains(&after)) {
+            return Err(DepotError::invalid("expires_after", "use 1 second to 3650 days"));
+        }
+        self.pool.change_directory(tenant, directory, |settings| {
+            settings.expires_after = expires_after;
+        })
+    }
+}
 
 impl Pool {
     pub(crate) fn set_stage(&self, name: &TenantName, stage: Stage) -> Result<(), DepotError> {
@@ -43,24 +70,37 @@ impl Pool {
         kind: Option<DirectoryKind>,
         quota: Quota,
     ) -> Result<(), DepotError> {
+        self.change_directory(name, directory, |settings| {
+            (settings.kind, settings.quota) = (kind, quota);
+        })
+    }
+
+    /// Changes some settings of a directory.
+    fn change_directory(
+        &self,
+        name: &TenantName,
+        directory: &Directory,
+        change: impl FnOnce(&mut DirectorySettings),
+    ) -> Result<(), DepotError> {
         let tenant = self.tenant(name)?;
         let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        let settings = DirectorySettings { kind, quota };
         let (number, limit) = (tenant.number, DIRECTORIES_MAX);
-        self.history.record(|state| {
+        let changed = self.history.record(|state| {
             let known = state.tenants.get(&number);
             let known = known.ok_or_else(|| DepotError::UnknownTenant(name.clone()))?;
             let is_new = !known.directories.contains_key(directory);
             if is_new && known.directories.len() >= limit {
                 return Err(DepotError::TooMany { what: "directories with settings", limit });
             }
+            let mut settings = known.directories.get(directory).copied().unwrap_or_default();
+            change(&mut settings);
             let directory = directory.clone();
-            Ok(((), vec![Record::Directory { tenant: number, directory, settings }]))
+            Ok((settings, vec![Record::Directory { tenant: number, directory, settings }]))
         })?;
         // Files that are counted meanwhile count themselves, before this or behind it.
         let files = tenant.files();
         let held = self.held_in(&tenant, &files, directory)?;
-        tenant.set_directory(directory.clone(), settings, || held);
+        tenant.set_directory(directory.clone(), changed.value, || held);
         drop(files);
         Ok(())
     }
@@ -90,8 +130,9 @@ impl Pool {
     pub(crate) fn tenant_info(&self, tenant: &Tenant) -> TenantInfo {
         let directory =
             |(directory, settings, used): (Directory, DirectorySettings, (u64, u64))| {
-                let DirectorySettings { kind, quota } = settings;
-                DirectoryInfo { directory, kind, quota, files: used.0, bytes: used.1 }
+                let DirectorySettings { kind, quota, expires_after } = settings;
+                let (files, bytes) = used;
+                DirectoryInfo { directory, kind, quota, expires_after, files, bytes }
             };
         let (files, bytes) = tenant.usage.used();
         TenantInfo {

@@ -7,6 +7,7 @@ use crate::quota::Quota;
 use crate::record::FileRecord;
 use rialto_clock::Timestamp;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,8 @@ pub struct DirectoryInfo {
     pub kind: Option<DirectoryKind>,
     /// Its quota.
     pub quota: Quota,
+    /// How long its kept files are kept, if that is set here.
+    pub expires_after: Option<Duration>,
     /// The files in it and below it.
     pub files: u64,
     /// Their bytes.

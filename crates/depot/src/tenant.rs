@@ -11,6 +11,7 @@ use rialto_clock::Timestamp;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 /// What is set for a directory, and how much it holds if it has a quota.
 #[derive(Debug)]
@@ -163,6 +164,16 @@ impl Tenant {
         let directories = self.directories.read().unwrap_or_else(PoisonError::into_inner);
         let kind_at = |path: &str| directories.get(path).and_then(|entry| entry.settings.kind);
         directory.with_ancestors().find_map(kind_at).unwrap_or_default()
+    }
+
+    /// How long the kept files of a directory are kept, if that is set for it or above.
+    pub(crate) fn expiry_of(&self, directory: &Directory) -> Option<Duration> {
+        if !self.has_directories.load(Ordering::Acquire) {
+            return None;
+        }
+        let directories = self.directories.read().unwrap_or_else(PoisonError::into_inner);
+        let expiry_at = |path: &str| directories.get(path)?.settings.expires_after;
+        directory.with_ancestors().find_map(expiry_at)
     }
 
     /// The usages that a file of a directory counts in, the tenant's first, and the directories that

@@ -16,6 +16,7 @@ use crate::volume::{Finished, StoredWriter, VolumeNumber};
 use crate::work::confirm;
 use crate::{DepotError, DirectoryKind, FileId};
 use aws_lc_rs::digest::{Context, SHA256};
+use rialto_clock::Timestamp;
 use rialto_log::Level;
 use std::sync::Arc;
 
@@ -325,6 +326,7 @@ impl Upload {
             Some(name) => name.clone(),
             None => FileName::new(&self.id.to_string())?,
         };
+        let now = self.pool.now();
         let mut record = FileRecord {
             id: self.id,
             directory: self.new.directory.clone(),
@@ -332,8 +334,8 @@ impl Upload {
             bytes: self.bytes,
             content_type: std::mem::take(&mut self.new.content_type),
             metadata: std::mem::take(&mut self.new.metadata),
-            created_at: self.pool.now(),
-            expires_at: self.new.expires_at,
+            created_at: now,
+            expires_at: self.expires_at(now),
             crc32c: self.crc32c,
             sha256: None,
             submit_key: self.new.submit_key.clone(),
@@ -353,6 +355,14 @@ impl Upload {
             return Err(error);
         }
         Ok((record, finished))
+    }
+
+    /// When the file expires: as the client said, and as its directory says if it is kept.
+    fn expires_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_kept = self.kind == DirectoryKind::Shelf;
+        let after = is_kept.then(|| self.tenant.expiry_of(&self.new.directory)).flatten();
+        let by_rule = after.map(|after| now.after(after));
+        self.new.expires_at.into_iter().chain(by_rule).min()
     }
 
     /// Counts the file, which exists.

@@ -7,6 +7,7 @@ use crate::volume::{VolumeIdentity, VolumeNumber, VolumeSpec};
 use crate::{DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// The version of the records. format: docs/formats/depot.md
 pub(crate) const FORMAT_VERSION: u32 = 1;
@@ -41,6 +42,8 @@ pub(crate) struct TenantSettings {
 pub(crate) struct DirectorySettings {
     pub(crate) kind: Option<DirectoryKind>,
     pub(crate) quota: Quota,
+    /// How long its files are kept, from when they were stored.
+    pub(crate) expires_after: Option<Duration>,
 }
 
 /// A volume of the pool.
