@@ -443,7 +443,12 @@ fn lost(error: DepotError, token: &ClaimToken) -> DepotError {
 }
 
 /// The end of a file, as it is recorded.
-fn ended_of(tenant: &Tenant, record: &FileRecord, ending: Ending, at: Timestamp) -> Ended {
+pub(crate) fn ended_of(
+    tenant: &Tenant,
+    record: &FileRecord,
+    ending: Ending,
+    at: Timestamp,
+) -> Ended {
     let submitted = record.submit_key.clone().map(|key| Submitted {
         key,
         id: record.id,

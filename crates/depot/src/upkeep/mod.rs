@@ -6,6 +6,7 @@
 mod adopt;
 mod damage;
 mod due;
+mod failed;
 mod in_hand;
 mod moving;
 mod options;
@@ -22,6 +23,7 @@ pub use options::{FailedDisposition, UpkeepOptions};
 use crate::pool::Pool;
 use crate::{Depot, DepotError};
 use damage::Damage;
+use failed::Failed;
 use moving::Moves;
 pub use orphans::OrphanStatus;
 use orphans::{Orphans, Search};
@@ -49,6 +51,7 @@ struct Rounds {
     search: Search,
     moves: Moves,
     scrub: Scrub,
+    failed: Failed,
 }
 
 impl Upkeep {
@@ -85,7 +88,8 @@ impl Pool {
                 first_error.get_or_insert(error);
             }
         };
-        let Rounds { search, moves, scrub } = &mut *rounds;
+        let Rounds { search, moves, scrub, failed } = &mut *rounds;
+        note(self.failed_step(failed));
         note(self.move_step(moves));
         note(self.search_step(search));
         note(self.scrub_step(scrub));
