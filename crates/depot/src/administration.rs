@@ -122,7 +122,9 @@ impl Pool {
         };
         let kept = self.history.read(|state| {
             let known = state.tenants.get(&tenant.number);
-            known.map_or((0, 0), |it| it.kept.values().fold((0, 0), |sum, file| add(sum, file)))
+            let Some(known) = known else { return (0, 0) };
+            let kept = known.kept.values().fold((0, 0), |sum, file| add(sum, file));
+            known.completed.values().fold(kept, |sum, it| add(sum, &it.file))
         })?;
         Ok(files.after(None).fold(kept, |sum, file| add(sum, &file.record)))
     }

@@ -27,8 +27,12 @@ impl Pool {
         if let Some(active) = active {
             return Ok(active);
         }
-        let kept = self.kept_by_id(tenant, id)?.filter(|kept| !kept.is_expired(now));
-        kept.as_ref().map(FileInfo::of_kept).ok_or_else(|| self.unknown(tenant, id))
+        if let Some(kept) = self.kept_by_id(tenant, id)?.filter(|kept| !kept.is_expired(now)) {
+            return Ok(FileInfo::of_kept(&kept));
+        }
+        let completed = self.retained_by_id(tenant, id)?.filter(|it| it.until > now);
+        let info = completed.map(|it| FileInfo::of_completed(&it.file));
+        info.ok_or_else(|| self.unknown(tenant, id))
     }
 
     pub(crate) fn has_file(&self, tenant: &Tenant, id: FileId) -> bool {
@@ -140,6 +144,9 @@ impl Pool {
             files.get(id).map(|file| (file.record.clone(), file.message, file.standing))
         };
         let Some((record, message, standing)) = active else {
+            if self.retained_by_id(tenant, id)?.is_some() && self.remove_completed(tenant, id)? {
+                return Ok(());
+            }
             return self.delete_kept(tenant, id, ending);
         };
         match standing {

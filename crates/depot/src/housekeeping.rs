@@ -144,6 +144,7 @@ impl Pool {
             }
         }
         note(self.expire_kept());
+        note(self.expire_completed());
         note(self.history.maintain(self.now()).map_err(DepotError::from));
         first_error.map_or(Ok(()), Err)
     }
@@ -217,7 +218,11 @@ impl Pool {
         for file in &kept {
             self.delete_kept(tenant, file.record.id, Ending::Deleted)?;
         }
-        if !active.is_empty() || !kept.is_empty() {
+        let completed = self.retained(tenant, None, STEP_FILES)?;
+        for retained in &completed {
+            self.remove_completed(tenant, retained.file.id)?;
+        }
+        if !active.is_empty() || !kept.is_empty() || !completed.is_empty() {
             return Ok(());
         }
         let topics = [dead_topic(&tenant.name)?, topic_of(&tenant.name)];

@@ -23,6 +23,8 @@ pub enum FileState {
     Dead,
     /// It is kept on a shelf.
     Kept,
+    /// It was completed, and stays readable for a while.
+    Completed,
 }
 
 impl FileState {
@@ -34,6 +36,7 @@ impl FileState {
             Self::Claimed { .. } => "claimed",
             Self::Dead => "dead",
             Self::Kept => "kept",
+            Self::Completed => "completed",
         }
     }
 }
@@ -57,6 +60,10 @@ impl FileInfo {
             Standing::Dead => FileState::Dead,
         };
         Self { record: file.record.clone(), state, attempts: file.attempts }
+    }
+
+    pub(crate) fn of_completed(record: &FileRecord) -> Self {
+        Self { record: Arc::new(record.clone()), state: FileState::Completed, attempts: 0 }
     }
 
     pub(crate) fn of_kept(record: &Arc<FileRecord>) -> Self {

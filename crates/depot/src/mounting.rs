@@ -73,7 +73,9 @@ impl Pool {
             |file: &FileRecord| file.place.stored().is_some_and(|stored| stored.volume == number);
         let kept = self.history.read(|state| {
             let files = state.tenants.values().flat_map(|tenant| tenant.kept.values());
-            files.filter(|file| is_on(file)).count()
+            let completed = state.tenants.values().flat_map(|tenant| tenant.completed.values());
+            let completed = completed.filter(|it| is_on(&it.file)).count();
+            files.filter(|file| is_on(file)).count() + completed
         })?;
         let active = self
             .all_tenants()

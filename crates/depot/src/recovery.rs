@@ -29,6 +29,8 @@ pub struct DepotReport {
     pub dead: usize,
     /// Files that are kept.
     pub kept: usize,
+    /// Completed files that stay readable for a while.
+    pub completed: usize,
     /// Files that had ended before the last stop, whose acknowledgement was not durable: they are
     /// handed to nobody.
     pub ended: usize,
@@ -124,7 +126,11 @@ fn make_tenants(pool: &Pool, report: &mut DepotReport) -> Result<Vec<Arc<Tenant>
             for file in known.kept.values() {
                 tenant.count(&file.directory, file.bytes);
             }
+            for retained in known.completed.values() {
+                tenant.count(&retained.file.directory, retained.file.bytes);
+            }
             report.kept += known.kept.len();
+            report.completed += known.completed.len();
             Some(tenant)
         });
         known.collect::<Vec<_>>()
@@ -217,8 +223,10 @@ fn living(
         for tenant in tenants {
             let active = tenant.files().get(garbage.id).map(|file| file.record.clone());
             let kept = pool.kept_by_id(tenant, garbage.id)?;
+            let completed = pool.retained_by_id(tenant, garbage.id)?;
+            let completed = completed.map(|it| Arc::new(it.file.clone()));
             // A file that moved left bytes on another volume.
-            let stored = [active, kept].into_iter().flatten();
+            let stored = [active, kept, completed].into_iter().flatten();
             is_used |= stored
                 .filter_map(|it| it.place.stored().map(|it| it.volume))
                 .any(|volume| volume == garbage.volume);

@@ -10,6 +10,7 @@ use crate::history::record::{Ended, Ending, Record, Submitted};
 use crate::pool::Pool;
 use crate::record::{FileRecord, Place, split_payload};
 use crate::tenant::{Counters, Tenant};
+use crate::upkeep::Completing;
 use crate::work::{Held, Work};
 use crate::{DepotError, FileId};
 use rialto_clock::Timestamp;
@@ -269,12 +270,12 @@ impl Pool {
         published: Vec<FileRecord>,
     ) -> Result<Completed, DepotError> {
         let mut results = Vec::with_capacity(tokens.len());
-        let mut ending: Vec<(&ClaimToken, &Work, Arc<FileRecord>)> = Vec::new();
+        let mut ending: Vec<(&ClaimToken, &Work, Completing)> = Vec::new();
         for token in tokens {
             let begun = self.begin_ending(tenant, token);
             results.push(match begun {
-                Ok((work, record)) => {
-                    ending.push((token, work, record));
+                Ok((work, completing)) => {
+                    ending.push((token, work, completing));
                     Ok(())
                 }
                 Err(error) => Err(error),
@@ -286,14 +287,16 @@ impl Pool {
         let paths: Vec<_> = kept.iter().map(|file| (file.path(), file.clone())).collect();
         let at = self.now();
         let mut extra = Some((kept, published.clone()));
-        let ends = ending.iter().map(|(_, _, record)| {
+        let ends = ending.iter().map(|(_, _, Completing { record, .. })| {
             let mut ended = ended_of(tenant, record, Ending::Completed, at);
+            self.retain_completed(&mut ended, record, at);
             if let Some((kept, published)) = extra.take() {
                 (ended.kept, ended.published) = (kept, published);
             }
             Record::Ended(ended)
         });
         let records: Vec<_> = ends.collect();
+        let is_retained = !self.options.upkeep.completed_retention.is_zero();
         let changed = self.history.record(|state| {
             // A result takes the place of a kept file, or of a result before it.
             let before = |nth: usize, path: &str| {
@@ -305,8 +308,10 @@ impl Pool {
             let replaced = replaced.filter_map(|(nth, (path, _))| before(nth, path)).collect();
             Ok::<_, DepotError>((replaced, records))
         })?;
-        for (token, work, record) in &ending {
-            tenant.uncount(&record.directory, record.bytes);
+        for (token, work, Completing { record, .. }) in &ending {
+            if !is_retained {
+                tenant.uncount(&record.directory, record.bytes);
+            }
             Counters::add(&tenant.counters.completed, 1);
             // The end is durable: whatever becomes of the acknowledgement, a redelivery is recognised.
             let acknowledged = if published.is_empty() {
@@ -330,7 +335,7 @@ impl Pool {
         &self,
         tenant: &'t Arc<Tenant>,
         token: &ClaimToken,
-    ) -> Result<(&'t Work, Arc<FileRecord>), DepotError> {
+    ) -> Result<(&'t Work, Completing), DepotError> {
         let (work, record, is_missing) = self.held(tenant, token)?;
         if is_missing {
             let Some(stored) = record.place.stored() else {
@@ -345,12 +350,15 @@ impl Pool {
         }
         // The lease is checked, and does not end before the end of the file is recorded.
         work.extend(token.held(), ENDING).map_err(|error| lost(error, token))?;
+        let completing = self.prepare_completion(tenant, work, token, record)?;
         let mut files = tenant.files();
         if files.remove(token.file).is_none() {
+            drop(files);
+            completing.discard();
             return Err(DepotError::ClaimLost(token.file));
         }
         files.note_ended(token.file);
-        Ok((work, record))
+        Ok((work, completing))
     }
 
     /// Ends a file that nobody has claimed, or whose worker is gone.
@@ -466,5 +474,6 @@ pub(crate) fn ended_of(
         submitted,
         kept: Vec::new(),
         published: Vec::new(),
+        retained: None,
     }
 }

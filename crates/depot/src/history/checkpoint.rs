@@ -1,10 +1,11 @@
 //! How the history is read, and repeated in a checkpoint.
 
-use super::record::{Record, Submitted, TenantNumber};
+use super::record::{Ended, Record, Submitted, TenantNumber};
 use super::state::State;
 use crate::FileId;
 use crate::volume::VolumeNumber;
 use rialto_statelog::{InvalidRecord, PendingRecords, StateLogError};
+use std::sync::Arc;
 
 /// The most submit keys of one record: they take at most 200 bytes each.
 const KEYS_PER_RECORD: usize = 1_000;
@@ -16,6 +17,8 @@ pub(crate) struct Cursor {
     tenants: Vec<TenantNumber>,
     /// The tenant whose files are repeated, and the last path.
     files_of: Option<(TenantNumber, Option<String>)>,
+    /// The tenant whose completed files are repeated, and the last id.
+    completed_of: Option<(TenantNumber, Option<FileId>)>,
     has_counters: bool,
 }
 
@@ -44,6 +47,7 @@ impl rialto_statelog::LoggedState for State {
             ended: self.ended.keys().copied().collect(),
             tenants: self.tenants.keys().copied().collect(),
             files_of: None,
+            completed_of: None,
             has_counters: false,
         }
     }
@@ -95,7 +99,19 @@ impl State {
                 *after = Some(path.clone());
                 return Some(vec![image]);
             }
+            cursor.completed_of = Some((*tenant, None));
             cursor.files_of = None;
+        }
+        if let Some((tenant, after)) = &mut cursor.completed_of {
+            let completed = self.tenants.get(tenant).map(|it| &it.completed);
+            let from = after.map_or(std::ops::Bound::Unbounded, std::ops::Bound::Excluded);
+            let next = completed.and_then(|it| it.range((from, std::ops::Bound::Unbounded)).next());
+            if let Some((id, retained)) = next {
+                let retained = (**retained).clone();
+                *after = Some(*id);
+                return Some(vec![Record::Completed { tenant: *tenant, retained }]);
+            }
+            cursor.completed_of = None;
         }
         if let Some(number) = cursor.tenants.pop() {
             cursor.files_of = Some((number, None));
@@ -103,8 +119,11 @@ impl State {
         }
         // Behind the tenants: the submit keys of ended files have been repeated with them.
         let id = cursor.ended.pop()?;
-        let ended = self.ended.get(&id);
-        Some(ended.map(|ended| Record::Ended((**ended).clone())).into_iter().collect())
+        // What it left is repeated with the tenants, and may be gone since.
+        let image = |ended: &Arc<Ended>| {
+            Record::Ended(Ended { kept: Vec::new(), retained: None, ..(**ended).clone() })
+        };
+        Some(self.ended.get(&id).map(image).into_iter().collect())
     }
 
     fn images_of_tenant(&self, number: TenantNumber) -> Vec<Record> {

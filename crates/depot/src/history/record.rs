@@ -90,6 +90,15 @@ pub(crate) struct Ended {
     pub(crate) kept: Vec<FileRecord>,
     /// Results that are work: they are published together with the acknowledgement of this file.
     pub(crate) published: Vec<FileRecord>,
+    /// A completed file that stays readable. Its bytes are not those of `volume`.
+    pub(crate) retained: Option<Retained>,
+}
+
+/// A completed file, and until when it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Retained {
+    pub(crate) file: FileRecord,
+    pub(crate) until: Timestamp,
 }
 
 /// A submit key, and the file that was accepted under it.
@@ -128,4 +137,6 @@ pub(crate) enum Record {
     SubmitKeys { tenant: TenantNumber, keys: Vec<Submitted> },
     /// The numbers of the next tenant and volume are at least these.
     Counters { tenant: TenantNumber, volume: VolumeNumber },
+    /// A completed file is kept: in checkpoints, and when its bytes moved.
+    Completed { tenant: TenantNumber, retained: Retained },
 }

@@ -1,7 +1,8 @@
 //! The state that the history is folded into.
 
 use super::record::{
-    DirectorySettings, Ended, Record, Submitted, TenantNumber, TenantSettings, VolumeSettings,
+    DirectorySettings, Ended, Record, Retained, Submitted, TenantNumber, TenantSettings,
+    VolumeSettings,
 };
 use super::submits::SubmitKeys;
 use crate::FileId;
@@ -22,6 +23,8 @@ pub(crate) struct TenantState {
     pub(crate) directories: BTreeMap<Directory, DirectorySettings>,
     /// Kept files by path.
     pub(crate) kept: BTreeMap<String, Arc<FileRecord>>,
+    /// Completed files that are kept for a while.
+    pub(crate) completed: BTreeMap<FileId, Arc<Retained>>,
     /// The paths of kept files.
     paths: HashMap<FileId, String>,
     /// The submit keys of kept files.
@@ -70,6 +73,8 @@ pub(crate) struct State {
     pub(crate) ended: HashMap<FileId, Arc<Ended>>,
     /// Kept files with a time of expiry, in its order.
     expiries: BTreeSet<(Timestamp, TenantNumber, FileId)>,
+    /// Completed files in the order in which their time is over.
+    completed_ends: BTreeSet<(Timestamp, TenantNumber, FileId)>,
     next_tenant: u32,
     next_volume: u16,
     weight: usize,
@@ -131,9 +136,12 @@ impl State {
             Record::TenantDeleted { number } => {
                 if let Some(tenant) = self.tenants.remove(&number) {
                     self.weight -= tenant.kept.values().map(|file| weight_of(file)).sum::<usize>();
+                    let completed = tenant.completed.values();
+                    self.weight -= completed.map(|it| weight_of(&it.file)).sum::<usize>();
                 }
                 self.ended.retain(|_, ended| ended.tenant != number);
                 self.expiries.retain(|(_, tenant, _)| *tenant != number);
+                self.completed_ends.retain(|(_, tenant, _)| *tenant != number);
                 Vec::new()
             }
             Record::Directory { tenant, directory, settings } => {
@@ -167,6 +175,10 @@ impl State {
                 let submits = &mut self.tenants.entry(tenant).or_default().submits;
                 keys.into_iter().for_each(|key| submits.remember(key));
                 Vec::new()
+            }
+            Record::Completed { tenant, retained } => {
+                let garbage = self.retain(tenant, retained);
+                self.collect(garbage)
             }
             Record::Counters { tenant, volume } => {
                 self.next_tenant = self.next_tenant.max(tenant.0);
@@ -203,8 +215,34 @@ impl State {
         garbage_of(&before)
     }
 
+    /// Keeps a completed file. Returns the bytes that it has left, if it moved.
+    fn retain(&mut self, number: TenantNumber, retained: Retained) -> Option<Garbage> {
+        let (id, now) = (retained.file.id, garbage_of(&retained.file));
+        self.weight += weight_of(&retained.file);
+        self.completed_ends.insert((retained.until, number, id));
+        let tenant = self.tenants.entry(number).or_default();
+        let before = tenant.completed.insert(id, Arc::new(retained))?;
+        self.weight -= weight_of(&before.file);
+        garbage_of(&before.file).filter(|garbage| now != Some(*garbage))
+    }
+
+    /// The completed files whose time was over by `now`, at most `max`.
+    pub(crate) fn expired_completed(
+        &self,
+        now: Timestamp,
+        max: usize,
+    ) -> Vec<(TenantNumber, FileId)> {
+        let expired = self.completed_ends.iter().take_while(|(at, _, _)| *at <= now);
+        expired.take(max).map(|(_, tenant, id)| (*tenant, *id)).collect()
+    }
+
     fn remove(&mut self, number: TenantNumber, id: FileId) -> Option<Garbage> {
         let tenant = self.tenants.get_mut(&number)?;
+        if let Some(retained) = tenant.completed.remove(&id) {
+            self.weight -= weight_of(&retained.file);
+            self.completed_ends.remove(&(retained.until, number, id));
+            return garbage_of(&retained.file);
+        }
         let path = tenant.paths.remove(&id)?;
         let file = tenant.kept.remove(&path)?;
         self.weight -= weight_of(&file);
@@ -224,6 +262,9 @@ impl State {
         garbage.extend(ended.volume.map(|volume| Garbage { id: ended.id, volume }));
         for file in &ended.kept {
             garbage.extend(self.keep(ended.tenant, file.clone()));
+        }
+        if let Some(retained) = &ended.retained {
+            garbage.extend(self.retain(ended.tenant, retained.clone()));
         }
         // Kept results have images of their own, and may be replaced while this end is remembered.
         let ended = Ended { kept: Vec::new(), ..ended };

@@ -28,6 +28,16 @@ impl InHand {
         Holding { id, of: self.clone() }
     }
 
+    /// Holds an id, unless it is held.
+    pub(crate) fn hold_alone(&self, id: FileId) -> Option<Holding> {
+        let mut ids = self.ids();
+        if ids.contains_key(&id) {
+            return None;
+        }
+        ids.insert(id, 1);
+        Some(Holding { id, of: self.clone() })
+    }
+
     pub(crate) fn contains(&self, id: FileId) -> bool {
         self.ids().contains_key(&id)
     }

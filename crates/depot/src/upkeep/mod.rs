@@ -4,6 +4,7 @@
 //! each has a thread of its own, and the probes of volumes one more.
 
 mod adopt;
+mod completed;
 mod damage;
 mod due;
 mod failed;
@@ -16,6 +17,7 @@ mod scrub;
 mod sweep;
 
 pub use adopt::{Adoption, AdoptionReport, NotAdopted};
+pub(crate) use completed::Completing;
 pub use damage::{DAMAGED_FILES_MAX, DamagedFile};
 pub(crate) use in_hand::{Holding, InHand};
 pub use options::{FailedDisposition, UpkeepOptions};

@@ -10,7 +10,7 @@ use super::due::Due;
 use super::sweep::{Met, MetKind, Sweep};
 use crate::active::Standing;
 use crate::history::Garbage;
-use crate::history::record::{Record, TenantNumber};
+use crate::history::record::{Record, Retained, TenantNumber};
 use crate::pool::Pool;
 use crate::reading::FileReader;
 use crate::record::{FileRecord, Place, split_payload};
@@ -118,7 +118,10 @@ impl Pool {
     }
 
     fn move_file(&self, met: &Met, moves: &mut Moves) -> Result<(), DepotError> {
-        let MetKind::Work { standing, message, .. } = met.kind else { return self.move_kept(met) };
+        let (standing, message) = match met.kind {
+            MetKind::Work { standing, message, .. } => (standing, message),
+            MetKind::Kept | MetKind::Completed(_) => return self.move_kept(met),
+        };
         let is_dead = match standing {
             Standing::Waiting => false,
             Standing::Dead => true,
@@ -247,9 +250,16 @@ impl Pool {
         let (file, finished) = self.store_again(tenant, old, &mut source)?;
         let number = tenant.number;
         let changed = self.history.record(|state| {
-            let known = state.tenants.get(&number).and_then(|it| it.kept_by_id(old.id));
-            let is_same = known.is_some_and(|known| known.place == old.place);
-            let record = is_same.then(|| Record::Kept { tenant: number, file });
+            let known = state.tenants.get(&number);
+            let completed = known.and_then(|it| it.completed.get(&old.id)).map(|it| &it.file);
+            let kept = known.and_then(|it| it.kept_by_id(old.id)).map(|file| &**file);
+            let is_same = completed.or(kept).is_some_and(|known| known.place == old.place);
+            let record = is_same.then_some(match met.kind {
+                MetKind::Completed(until) => {
+                    Record::Completed { tenant: number, retained: Retained { file, until } }
+                }
+                _ => Record::Kept { tenant: number, file },
+            });
             Ok::<_, DepotError>((is_same, record.into_iter().collect()))
         })?;
         if !changed.value {

@@ -220,6 +220,11 @@ impl Pool {
             self.history.read(|state| {
                 let known = tenants.iter().filter_map(|it| state.tenants.get(&it.number));
                 for known in known {
+                    if !known.completed.is_empty() {
+                        ids.retain(|id| {
+                            !known.completed.get(id).is_some_and(|it| is_here(&it.file))
+                        });
+                    }
                     if known.kept.len() < ids.len() {
                         let here = known.kept.values().filter(|file| is_here(file));
                         here.for_each(|file| {

@@ -1,12 +1,12 @@
 //! Goes through all files of a pool in pages.
 
-use crate::FileId;
 use crate::active::Standing;
 use crate::pool::Pool;
 use crate::record::FileRecord;
 use crate::tenant::Tenant;
+use crate::{DepotError, FileId};
+use rialto_clock::Timestamp;
 use rialto_queue::MessageId;
-use rialto_statelog::StateLogError;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ pub(super) struct Sweep {
 enum At {
     Work(Option<FileId>),
     Kept(Option<String>),
+    Completed(Option<FileId>),
 }
 
 /// A file that was met.
@@ -39,8 +40,14 @@ pub(super) struct Met {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MetKind {
-    Work { standing: Standing, message: Option<MessageId>, attempts: u16 },
+    Work {
+        standing: Standing,
+        message: Option<MessageId>,
+        attempts: u16,
+    },
     Kept,
+    /// Until this time.
+    Completed(Timestamp),
 }
 
 impl Sweep {
@@ -53,7 +60,7 @@ impl Sweep {
     }
 
     /// The next files; `None` at the end.
-    pub(super) fn page(&mut self, pool: &Pool) -> Result<Option<Vec<Met>>, StateLogError> {
+    pub(super) fn page(&mut self, pool: &Pool) -> Result<Option<Vec<Met>>, DepotError> {
         let mut page = Vec::new();
         for _ in 0..PAGE_TENANTS {
             let Some(tenant) = self.tenants.last().cloned() else {
@@ -91,6 +98,15 @@ impl Sweep {
                         kind: MetKind::Kept,
                     }));
                 }
+                At::Completed(after) => {
+                    let files = pool.retained(&tenant, *after, max)?;
+                    *after = files.last().map(|it| it.file.id);
+                    page.extend(files.iter().map(|it| Met {
+                        tenant: tenant.clone(),
+                        record: Arc::new(it.file.clone()),
+                        kind: MetKind::Completed(it.until),
+                    }));
+                }
             }
             if page.len() >= PAGE_FILES {
                 return Ok(Some(page));
@@ -98,6 +114,7 @@ impl Sweep {
             // This part of the tenant has no more files.
             match self.at {
                 At::Work(_) if !self.is_work_only => self.at = At::Kept(None),
+                At::Kept(_) => self.at = At::Completed(None),
                 _ => {
                     self.tenants.pop();
                     self.at = At::Work(None);
@@ -114,11 +131,17 @@ impl Pool {
         &self,
         tenant: &Tenant,
         id: FileId,
-    ) -> Result<Option<Arc<FileRecord>>, crate::DepotError> {
+    ) -> Result<Option<Arc<FileRecord>>, DepotError> {
         let active = tenant.files().get(id).map(|file| file.record.clone());
         match active {
             Some(record) => Ok(Some(record)),
-            None => self.kept_by_id(tenant, id),
+            None => match self.kept_by_id(tenant, id)? {
+                Some(record) => Ok(Some(record)),
+                None => {
+                    let completed = self.retained_by_id(tenant, id)?;
+                    Ok(completed.map(|it| Arc::new(it.file.clone())))
+                }
+            },
         }
     }
 }
