@@ -120,6 +120,11 @@ impl Producer {
         }
     }
 
+    /// A receipt of a message that this topic accepted earlier, to wait for its durability.
+    pub fn receipt_of(&self, message: MessageId) -> Receipt {
+        Receipt::new(&self.topic, Some(Accepted::At(message)))
+    }
+
     fn send_all(
         &self,
         mut incoming: &[Incoming<'_>],
