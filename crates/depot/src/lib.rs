@@ -28,6 +28,7 @@ mod administration;
 mod claim;
 mod dead;
 mod depot;
+mod durable;
 mod error;
 mod file_id;
 mod files;

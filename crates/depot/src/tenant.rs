@@ -35,6 +35,8 @@ pub(crate) struct Tenant {
     pub(crate) is_queued: AtomicBool,
     /// Whether housekeeping visits it.
     pub(crate) is_busy: AtomicBool,
+    /// Whether its record is known to be durable.
+    pub(crate) is_durable: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) dead_letters: DeadLetterCursor,
 }
@@ -99,6 +101,7 @@ impl Tenant {
             work: OnceLock::new(),
             is_queued: AtomicBool::new(false),
             is_busy: AtomicBool::new(false),
+            is_durable: AtomicBool::new(false),
             counters: Counters::default(),
             dead_letters: DeadLetterCursor::default(),
         };

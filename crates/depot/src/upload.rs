@@ -280,11 +280,15 @@ impl Upload {
                 return Err(error);
             }
         };
+        let level = self.new.level.unwrap_or(Level::Memory).max(self.pool.options.level);
         if let Some(file) = known {
             finished.into_iter().for_each(Finished::discard);
+            if level > self.pool.options.level {
+                // The first request may have asked for less, or ended before its record was durable.
+                self.pool.make_durable(&self.tenant, file.id)?;
+            }
             return Ok(StoredFile { file, is_repeat: true });
         }
-        let level = self.new.level.unwrap_or(Level::Memory).max(self.pool.options.level);
         let finished = make_durable(finished, level)?;
         record.created_at = self.pool.now();
         let record = Arc::new(record);
@@ -421,6 +425,10 @@ impl Upload {
     fn publish(&self, record: &Arc<FileRecord>) -> Result<(), Refused> {
         let work = self.pool.work_of(&self.tenant).map_err(Refused::before)?;
         self.pool.note_busy(&self.tenant);
+        let above = self.new.level.filter(|level| *level > self.pool.options.level);
+        if above.is_some() {
+            self.pool.make_tenant_durable(&self.tenant).map_err(Refused::before)?;
+        }
         // A worker may complete the file before this thread goes on, so that it is indexed first.
         self.tenant.files().insert(ActiveFile::new(record.clone(), Standing::Arriving));
         let sent = work.publish(record, &self.inline, self.new.priority, self.new.deliver_at);
@@ -439,8 +447,7 @@ impl Upload {
                 file.standing = Standing::Waiting;
             }
         }
-        let level = self.new.level.filter(|level| *level > self.pool.options.level);
-        let confirmed = confirm(&receipt, level);
+        let confirmed = confirm(&receipt, above);
         self.tenant.files().end_publishing(record, confirmed.is_ok());
         confirmed.map_err(Refused::after)?;
         self.pool.ready.announce(&self.tenant);

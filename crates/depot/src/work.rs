@@ -177,6 +177,13 @@ impl Work {
     }
 }
 
+impl Work {
+    /// Waits until a message that was published earlier is durable.
+    pub(crate) fn sync(&self, message: MessageId) -> Result<(), DepotError> {
+        confirm(&self.producer.receipt_of(message), Some(Level::Synced))
+    }
+}
+
 /// Waits until a message is as durable as its topic, or more.
 pub(crate) fn confirm(receipt: &Receipt, level: Option<Level>) -> Result<(), DepotError> {
     Ok(match level {
