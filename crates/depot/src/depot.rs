@@ -14,6 +14,7 @@ use crate::reading::FileReader;
 use crate::recovery::{self, DepotReport};
 use crate::upload::{Prepared, StoredFile, Upload};
 use crate::volume::{MountedVolume, VolumeNumber, VolumeSpec, VolumeStatus, VolumeTotals};
+use crate::watcher::Watching;
 use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use rialto_statelog::StateLogError;
@@ -35,27 +36,31 @@ pub struct Depot {
     report: Arc<DepotReport>,
     /// Stops with the last clone.
     _housekeeping: Option<Arc<Housekeeping>>,
+    /// The threads of the watched folders; they stop with the last clone.
+    pub(crate) watching: Option<Arc<Watching>>,
 }
 
 impl Depot {
-    /// Opens a pool, or makes a new one, and starts its threads.
+    /// Opens a pool, or makes a new one, and starts its threads and those of its watched folders.
     ///
     /// # Errors
     /// If another process has it open, or its history, queues or volumes cannot be read.
     pub fn open(options: DepotOptions) -> Result<Self, DepotError> {
         let (pool, report) = recovery::open(options, false)?;
-        let housekeeping = Housekeeping::start(&pool)?;
-        Ok(Self { pool, report: Arc::new(report), _housekeeping: Some(Arc::new(housekeeping)) })
+        let housekeeping = Some(Arc::new(Housekeeping::start(&pool)?));
+        let watching = Some(Arc::new(Watching::start(&pool)?));
+        Ok(Self { pool, report: Arc::new(report), _housekeeping: housekeeping, watching })
     }
 
     /// Opens a pool without a thread, for simulations: its housekeeping happens in
-    /// [`Depot::step`], and that of the queue too.
+    /// [`Depot::step`], and that of the queue too; a watched folder is scanned by
+    /// [`Depot::scan_watch`] alone.
     ///
     /// # Errors
     /// As [`Depot::open`].
     pub fn open_stepped(options: DepotOptions) -> Result<Self, DepotError> {
         let (pool, report) = recovery::open(options, true)?;
-        Ok(Self { pool, report: Arc::new(report), _housekeeping: None })
+        Ok(Self { pool, report: Arc::new(report), _housekeeping: None, watching: None })
     }
 
     /// Does the housekeeping that is due, on this thread.
@@ -543,6 +548,9 @@ impl Depot {
     pub fn close(&self) -> Result<(), DepotError> {
         if self.pool.is_closed.swap(true, Ordering::AcqRel) {
             return Ok(());
+        }
+        if let Some(watching) = &self.watching {
+            watching.stop();
         }
         if let Some(housekeeping) = &self._housekeeping {
             housekeeping.stop();

@@ -132,6 +132,20 @@ pub enum DepotError {
     /// There is no such volume.
     #[error("the pool has no volume {0:?}")]
     UnknownVolume(String),
+    /// There is no such watch.
+    #[error("the pool has no watch {0:?}")]
+    UnknownWatch(String),
+    /// The watch exists already.
+    #[error("there is a watch {0:?} already; remove it first")]
+    WatchExists(String),
+    /// The scan of a watched folder failed.
+    #[error("the scan of {folder:?} failed: {why}")]
+    WatchFailed {
+        /// The folder.
+        folder: std::path::PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// The volumes refused.
     #[error(transparent)]
     Volume(#[from] VolumeError),

@@ -46,11 +46,13 @@ mod ready;
 mod record;
 mod recovery;
 mod removal;
+
 mod tenant;
 mod upkeep;
 mod upload;
 pub mod volume;
 mod waiting;
+mod watcher;
 mod work;
 mod working;
 
@@ -87,5 +89,9 @@ pub use upload::{Prepared, StoredFile, Upload};
 pub use volume::{
     BlockCompression, BlockSealing, StoredBytes, VolumeError, VolumeIdentity, VolumeNumber,
     VolumeOptions, VolumeSpec, VolumeState, VolumeStatus, VolumeTotals,
+};
+pub use watcher::{
+    AfterImport, PATTERNS_MAX, ScanReport, WATCHES_MAX, WatchSpec, WatchState, WatchStatus,
+    WatchTenants, WatcherOptions,
 };
 pub use working::{CLAIM_DURATION_MAX, CLAIM_DURATION_MIN, CLAIM_FILES_MAX};

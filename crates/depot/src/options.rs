@@ -2,6 +2,7 @@
 
 use crate::upkeep::UpkeepOptions;
 use crate::volume::VolumeOptions;
+use crate::watcher::WatcherOptions;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
 use rialto_log::{Level, fresh_salt};
@@ -86,6 +87,8 @@ pub struct DepotOptions {
     pub checkpoint_bytes: u64,
     /// The settings of what happens in the background with the bytes of files.
     pub upkeep: UpkeepOptions,
+    /// The settings of watched folders.
+    pub watcher: WatcherOptions,
 }
 
 /// The most bytes of a file that travels in its message.
@@ -120,6 +123,7 @@ impl DepotOptions {
             control_segment_bytes: 4 << 20,
             checkpoint_bytes: 256 << 20,
             upkeep: UpkeepOptions::default(),
+            watcher: WatcherOptions::default(),
         }
     }
 

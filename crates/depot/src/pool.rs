@@ -12,6 +12,7 @@ use crate::removal::Removals;
 use crate::tenant::Tenant;
 use crate::upkeep::Upkeep;
 use crate::volume::Volumes;
+use crate::watcher::Watches;
 use crate::work::Work;
 use crate::{DepotError, FileId};
 use rialto_clock::{Clock, Timestamp};
@@ -42,6 +43,7 @@ pub(crate) struct Pool {
     busy: Mutex<HashMap<TenantNumber, Arc<Tenant>>>,
     pub(crate) removals: Removals,
     pub(crate) upkeep: Upkeep,
+    pub(crate) watches: Watches,
     /// The tenants with an open work queue.
     pub(crate) working: AtomicUsize,
     /// The number of this opening, which tokens of claims carry.
@@ -64,6 +66,7 @@ impl Pool {
         opening.copy_from_slice(&(options.salt)()[..8]);
         let opening = u64::from_le_bytes(opening);
         Self {
+            watches: Watches::new(&options.watcher),
             options,
             queue,
             history,

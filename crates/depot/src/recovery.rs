@@ -55,10 +55,14 @@ fn check(options: &DepotOptions) -> Result<(), DepotError> {
 }
 
 pub(crate) fn open(
-    options: DepotOptions,
+    mut options: DepotOptions,
     is_stepped: bool,
 ) -> Result<(Arc<Pool>, DepotReport), DepotError> {
     check(&options)?;
+    if is_stepped {
+        // A queue without threads has one caller at a time.
+        options.watcher.imports_at_once = 1;
+    }
     options.disk.create_dir_all(&options.dir)?;
     let lock = options.disk.lock(&options.dir)?;
     let history = History::open(&options)?;
@@ -82,6 +86,7 @@ pub(crate) fn open(
     if is_new && let Some(dir) = pool.options.first_volume.clone() {
         pool.mount(VolumeSpec { name: FIRST_VOLUME.to_owned(), dir, weight: 1, identity: None })?;
     }
+    pool.make_watches()?;
     let tenants = make_tenants(&pool, &mut report)?;
     for tenant in &tenants {
         index(&pool, tenant, &mut report)?;

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 /// The most submit keys of one record: they take at most 200 bytes each.
 const KEYS_PER_RECORD: usize = 1_000;
+/// The most marks of imports of one record: they take at most 19 bytes each.
+const MARKS_PER_RECORD: usize = 4_096;
 
 /// What a checkpoint has still to repeat.
 pub(crate) struct Cursor {
@@ -19,6 +21,9 @@ pub(crate) struct Cursor {
     files_of: Option<(TenantNumber, Option<String>)>,
     /// The tenant whose completed files are repeated, and the last id.
     completed_of: Option<(TenantNumber, Option<FileId>)>,
+    watches: Vec<String>,
+    /// The watch whose imports are repeated, and the last mark.
+    marks_of: Option<(String, Option<u128>)>,
     has_counters: bool,
 }
 
@@ -48,6 +53,8 @@ impl rialto_statelog::LoggedState for State {
             tenants: self.tenants.keys().copied().collect(),
             files_of: None,
             completed_of: None,
+            watches: self.watches.names(),
+            marks_of: None,
             has_counters: false,
         }
     }
@@ -86,6 +93,22 @@ impl State {
         if let Some(number) = cursor.volumes.pop() {
             let settings = self.volumes.get(&number);
             let image = settings.map(|it| Record::Volume { number, settings: it.clone() });
+            return Some(image.into_iter().collect());
+        }
+        if let Some((watch, after)) = &mut cursor.marks_of {
+            let marks = self.watches.marks_after(watch, *after, MARKS_PER_RECORD);
+            if let Some(last) = marks.last() {
+                *after = Some(*last);
+                return Some(vec![Record::Imported { watch: watch.clone(), marks }]);
+            }
+            cursor.marks_of = None;
+        }
+        if let Some(name) = cursor.watches.pop() {
+            let image = self
+                .watches
+                .get(&name)
+                .map(|(spec, is_enabled)| Record::Watch { spec: spec.clone(), is_enabled });
+            cursor.marks_of = Some((name, None));
             return Some(image.into_iter().collect());
         }
         if let Some((tenant, after)) = &mut cursor.files_of {

@@ -6,6 +6,7 @@ mod checkpoint;
 pub(crate) mod record;
 mod state;
 mod submits;
+mod watches;
 
 pub(crate) use state::{Garbage, State};
 pub use submits::SUBMIT_KEYS_MAX;

@@ -4,6 +4,7 @@ use crate::name::{Directory, TenantName};
 use crate::quota::Quota;
 use crate::record::FileRecord;
 use crate::volume::{VolumeIdentity, VolumeNumber, VolumeSpec};
+use crate::watcher::WatchSpec;
 use crate::{DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -139,4 +140,12 @@ pub(crate) enum Record {
     Counters { tenant: TenantNumber, volume: VolumeNumber },
     /// A completed file is kept: in checkpoints, and when its bytes moved.
     Completed { tenant: TenantNumber, retained: Retained },
+    /// A folder is watched.
+    Watch { spec: WatchSpec, is_enabled: bool },
+    /// A folder is not watched any more; its imports are forgotten.
+    WatchRemoved { name: String },
+    /// Source files that were imported and are still in their folder.
+    Imported { watch: String, marks: Vec<u128> },
+    /// Source files that were imported and are no longer in their folder.
+    ImportsForgotten { watch: String, marks: Vec<u128> },
 }

@@ -5,6 +5,7 @@ use super::record::{
     VolumeSettings,
 };
 use super::submits::SubmitKeys;
+use super::watches::WatchStates;
 use crate::FileId;
 use crate::name::{Directory, TenantName};
 use crate::record::FileRecord;
@@ -69,6 +70,8 @@ pub(crate) struct Garbage {
 pub(crate) struct State {
     pub(crate) tenants: BTreeMap<TenantNumber, TenantState>,
     pub(crate) volumes: BTreeMap<VolumeNumber, VolumeSettings>,
+    /// The watched folders.
+    pub(crate) watches: WatchStates,
     /// Work files that ended, until their acknowledgement is known to be durable.
     pub(crate) ended: HashMap<FileId, Arc<Ended>>,
     /// Kept files with a time of expiry, in its order.
@@ -102,6 +105,7 @@ impl State {
         self.is_reading = false;
         // A tenant without a name was deleted before its image was written.
         self.tenants.retain(|_, tenant| tenant.name.is_some());
+        self.watches.finish_reading();
     }
 
     pub(crate) fn next_tenant(&self) -> TenantNumber {
@@ -113,7 +117,8 @@ impl State {
     }
 
     pub(super) fn weight(&self) -> usize {
-        self.weight + 128 * (self.tenants.len() + self.volumes.len() + self.ended.len())
+        let objects = self.tenants.len() + self.volumes.len() + self.ended.len();
+        self.weight + 128 * objects + self.watches.weight()
     }
 
     /// The kept files that had expired by `now`, at most `max`.
@@ -183,6 +188,22 @@ impl State {
             Record::Counters { tenant, volume } => {
                 self.next_tenant = self.next_tenant.max(tenant.0);
                 self.next_volume = self.next_volume.max(volume.0);
+                Vec::new()
+            }
+            Record::Watch { spec, is_enabled } => {
+                self.watches.set(spec, is_enabled);
+                Vec::new()
+            }
+            Record::WatchRemoved { name } => {
+                self.watches.remove(&name);
+                Vec::new()
+            }
+            Record::Imported { watch, marks } => {
+                self.watches.remember(&watch, &marks);
+                Vec::new()
+            }
+            Record::ImportsForgotten { watch, marks } => {
+                self.watches.forget(&watch, &marks);
                 Vec::new()
             }
         }
