@@ -183,7 +183,9 @@ mod tests {
     use super::*;
     use crate::name::{Directory, FileName, TenantName};
     use crate::record::{FileRecord, Place};
+    use crate::watcher::WatchSpec;
     use rialto_clock::Timestamp;
+    use rialto_statelog::LoggedState as _;
 
     const TENANT: TenantNumber = TenantNumber(0);
 
@@ -206,7 +208,7 @@ mod tests {
 
     /// The state after its images are read.
     fn repeated(state: &State) -> State {
-        let mut cursor = rialto_statelog::State::begin_checkpoint(state);
+        let mut cursor = state.begin_checkpoint();
         let mut read = State::reading();
         while let Some(images) = state.next_images(&mut cursor) {
             images.into_iter().for_each(|image| drop(read.apply(image)));
@@ -225,12 +227,56 @@ mod tests {
         let (kept, published) = (vec![file(2)], vec![file(3)]);
         let (id, tenant) = (FileId(1), TENANT);
         let ended =
-            Ended { tenant, id, at, ending, volume: None, submitted: None, kept, published };
+            Ended {
+                tenant,
+                id,
+                at,
+                ending,
+                volume: None,
+                submitted: None,
+                kept,
+                published,
+                retained: None,
+            };
         state.apply(Record::Ended(ended));
         state.apply(Record::Kept { tenant, file: file(4) });
         let read = repeated(&state);
         assert_eq!(read.tenants[&TENANT].kept["a"].id, FileId(4));
         // Results that are work may have to be published.
         assert_eq!(read.ended[&FileId(1)].published.len(), 1);
+    }
+
+    #[test]
+    fn the_images_of_watches_repeat_settings_and_imports() {
+        let tenant = TenantName::new("acme").unwrap();
+        let spec = |name: &str| WatchSpec::new(name, "/in", tenant.clone());
+        let marks: Vec<u128> = (0..2 * MARKS_PER_RECORD as u128 + 1).map(|it| it << 64).collect();
+        let mut state = State::reading();
+        state.apply(Record::Watch { spec: spec("a"), is_enabled: true });
+        state.apply(Record::Watch { spec: spec("a"), is_enabled: false });
+        state.apply(Record::Watch { spec: spec("b"), is_enabled: true });
+        state.apply(Record::Watch { spec: spec("c"), is_enabled: true });
+        let watch = || "a".to_owned();
+        state.apply(Record::Imported { watch: watch(), marks: marks.clone() });
+        state.apply(Record::ImportsForgotten { watch: watch(), marks: marks[..7].to_vec() });
+        state.apply(Record::WatchRemoved { name: "c".to_owned() });
+
+        let mut read = State::reading();
+        // Between two images: its own image is still to come.
+        read.apply(Record::Imported { watch: "b".to_owned(), marks: vec![5] });
+        read.apply(Record::Imported { watch: "c".to_owned(), marks: vec![5] });
+        let mut cursor = state.begin_checkpoint();
+        while let Some(images) = state.next_images(&mut cursor) {
+            for image in images {
+                let bytes = encode(&image).unwrap();
+                read.apply(postcard::from_bytes(&bytes).unwrap());
+            }
+        }
+        read.finish_reading();
+        assert_eq!(read.watches.get("a"), Some((&spec("a"), false)));
+        assert_eq!(read.watches.get("b"), Some((&spec("b"), true)));
+        assert_eq!(read.watches.len(), 2, "the images of a removed watch are not repeated");
+        assert_eq!(read.watches.marks_of("a"), (marks.len() - 7, marks.len() - 6));
+        assert!(read.watches.has_mark("a", marks[7]) && !read.watches.has_mark("a", marks[6]));
     }
 }

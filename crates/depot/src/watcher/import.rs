@@ -11,7 +11,7 @@ use crate::pool::Pool;
 use crate::quota::Quota;
 use crate::tenant::Tenant;
 use crate::upload::Upload;
-use crate::{DepotError, Stored};
+use crate::{DepotError, StoredFile};
 use rialto_log::Level;
 use std::ffi::CString;
 use std::fs::File;
@@ -124,7 +124,7 @@ impl Importer<'_> {
         &mut self,
         candidate: &Candidate,
         file: &mut File,
-    ) -> Result<Result<Stored, Outcome>, Refused> {
+    ) -> Result<Result<StoredFile, Outcome>, Refused> {
         let new = NewFile {
             bytes: Some(candidate.stamp.bytes),
             submit_key: Some(candidate.mark.submit_key()),

@@ -208,7 +208,7 @@ impl<'s> Scan<'s> {
     pub(super) fn note_failed(&mut self, why: &str) {
         self.report.failed += 1;
         if self.scanning.is_news(why) {
-            tracing::warn!(watch = %self.watch.spec.name, "{why}");
+            tracing::info!(watch = %self.watch.spec.name, "a file of a watched folder fails: {why}");
         }
         let mut shown = self.watch.shown();
         shown.failed += 1;
@@ -220,7 +220,7 @@ impl<'s> Scan<'s> {
         self.report.skipped += 1;
         self.report.refused_names += 1;
         if self.scanning.is_news(path) {
-            tracing::warn!(watch = %self.watch.spec.name, "{path:?} is not imported: {why}");
+            tracing::info!(watch = %self.watch.spec.name, "{path:?} is not imported: {why}");
         }
     }
 
@@ -251,7 +251,7 @@ impl<'s> Scan<'s> {
                 self.report.skipped += 1;
                 let why = format!("there is no tenant {tenant:?}; create it first");
                 if self.scanning.is_news(path) {
-                    tracing::warn!(watch = %self.watch.spec.name, "files stay: {why}");
+                    tracing::info!(watch = %self.watch.spec.name, "files stay: {why}");
                 }
                 self.pause(why);
                 false
