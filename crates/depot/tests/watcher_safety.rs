@@ -181,6 +181,22 @@ fn a_file_that_becomes_a_link_while_it_settles_is_not_read() {
 }
 
 #[test]
+fn a_folder_that_becomes_a_link_to_the_same_files_is_not_entered() {
+    let mut stage = Stage::new();
+    stage.options.watcher.settle = SETTLE;
+    let outside = tempfile::tempdir_in(stage.folder.path().parent().unwrap()).unwrap();
+    let depot = stage.watching(|spec| spec.recursive = true);
+    stage.write("x/a", "1");
+    scan(&depot);
+    // The file is the same in every respect, but its path leads through a link.
+    std::fs::rename(stage.path("x"), outside.path().join("x")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("x"), stage.path("x")).unwrap();
+    stage.bench.clock.advance(SETTLE);
+    assert_eq!(scan(&depot).imported, 0);
+    assert_eq!(names_in(&outside.path().join("x")), ["a"]);
+}
+
+#[test]
 fn names_that_the_pool_does_not_accept_stay_and_are_counted() {
     let stage = Stage::new();
     let depot = stage.watching(|spec| spec.recursive = true);
