@@ -1,5 +1,7 @@
 //! The files of a folder are imported as its watch says.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 mod watcher_stage;
 

@@ -1,5 +1,7 @@
 //! No file of a watched folder is lost, imported twice or read through a link.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 mod watcher_stage;
 

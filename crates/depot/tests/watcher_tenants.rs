@@ -1,5 +1,7 @@
 //! Folders of tenants, tenants that are disabled, and quotas that are reached.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 mod watcher_stage;
 

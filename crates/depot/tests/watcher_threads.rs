@@ -1,5 +1,7 @@
 //! The threads of a pool import what arrives, from folders of any size, in bounded memory.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 mod watcher_stage;
 

@@ -31,6 +31,7 @@ pub(super) enum Call {
 pub(super) struct Signal {
     state: Mutex<State>,
     changed: Condvar,
+    #[cfg_attr(not(feature = "events"), allow(dead_code, reason = "nothing names paths then"))]
     hints_max: usize,
 }
 
@@ -58,6 +59,7 @@ impl Signal {
     }
 
     /// Asks to look at a path in the folder. Too many of them are a scan.
+    #[cfg_attr(not(feature = "events"), allow(dead_code, reason = "nothing names paths then"))]
     pub(super) fn look(&self, path: &Path) {
         let mut state = self.state();
         if state.wants_scan || state.hints.contains(path) {

@@ -1,6 +1,6 @@
 //! A pool on a real disk, with a clock that the test controls.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses a part of it")]
 
 use rialto_clock::{Clock, ManualClock, Timestamp};
 use rialto_depot::{

@@ -1,6 +1,6 @@
 //! A pool, and a folder that it watches.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses a part of it")]
 
 use crate::support::{Bench, acme};
 use rialto_depot::{
