@@ -46,6 +46,8 @@ fn more_reports_than_are_held_lose_no_file() {
     let mut stage = Stage::new();
     stage.options.watcher.period = Duration::from_secs(3_600);
     stage.options.watcher.hints_max = 1;
+    // Without it a file could be imported between its creation and its content.
+    stage.options.watcher.settle = Duration::from_millis(20);
     let depot = open(&mut stage);
     depot.add_watch(stage.spec(|_| {})).unwrap();
     until("reports", || status(&depot).has_events);

@@ -12,10 +12,14 @@ use crate::history::record::Record;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The most files between two syncs of the folder. It is far below the number of submit keys that a
 /// tenant remembers, so that a source that a loss of power brings back is recognised.
 const BATCH_FILES: usize = 512;
+/// The shortest wait for a file that changed, so that one that is being written is not looked at all the
+/// time.
+const CHANGED_WAIT: Duration = Duration::from_millis(50);
 /// The most marks of one record.
 const MARKS_PER_RECORD: usize = 4_096;
 
@@ -149,12 +153,10 @@ impl Scan<'_> {
             Outcome::Changed(stamp) => {
                 let now = self.pool.options.clock.monotonic();
                 let path = candidate.place.path_of(candidate.name.as_str());
-                let due = now + self.pool.options.watcher.settle;
+                let due = now + self.pool.options.watcher.settle.max(CHANGED_WAIT);
                 let mark = Mark::of(&self.watch.spec.name, &path, &stamp);
                 // Files that do not settle do not keep others out.
-                if self.scanning.candidates.is_half_full()
-                    || self.pool.options.watcher.settle.is_zero()
-                {
+                if self.scanning.candidates.is_half_full() {
                     self.waiting += 1;
                 } else {
                     let changed = Candidate { stamp, mark, due, ..candidate.clone() };
