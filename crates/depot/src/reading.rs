@@ -5,6 +5,7 @@ use crate::pool::Pool;
 use crate::record::{FileRecord, Place, split_payload};
 use crate::volume::StoredReader;
 use crate::{DepotError, FileId};
+use aws_lc_rs::digest::{SHA256, digest};
 use rialto_queue::Message;
 use std::sync::Arc;
 
@@ -68,6 +69,33 @@ impl FileReader {
             }
             Content::Stored(reader) => {
                 reader.read_at(offset, out).map_err(|error| bytes(self.record.id, error))
+            }
+        }
+    }
+
+    /// Reads the whole content, and compares it with its checksums and, if the record has one, its
+    /// SHA-256.
+    ///
+    /// # Errors
+    /// [`DepotError::Bytes`] with the first difference from what was stored.
+    pub fn verify(&mut self) -> Result<(), DepotError> {
+        match &mut self.content {
+            Content::Stored(reader) => {
+                reader.verify().map_err(|error| bytes(self.record.id, error))
+            }
+            // The message was checked when it was read, and its CRC-32C when it was split.
+            Content::Inline(message, begin) => {
+                let content = &message.payload()[*begin..];
+                let got = digest(&SHA256, content);
+                match self.record.sha256 {
+                    Some(expected) if expected != got.as_ref() => {
+                        Err(DepotError::Internal(format!(
+                            "the content of {} has another SHA-256 than its record says",
+                            self.record.id
+                        )))
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }
