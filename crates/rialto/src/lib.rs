@@ -15,6 +15,7 @@
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod depot;
 mod duration;
 mod error;
 pub mod inspect;

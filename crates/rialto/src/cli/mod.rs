@@ -76,6 +76,8 @@ enum Command {
     Flow(crate::inspect::FlowArgs),
     /// Work with topics: create, publish, consume, inspect.
     Queue(crate::queue::QueueArgs),
+    /// Work with a file pool: store, read, list and claim files, and operate it.
+    Depot(crate::depot::DepotArgs),
     /// Measure disk, clock and limits, and judge them for a durability level.
     Doctor(crate::inspect::DoctorArgs),
     #[cfg(feature = "bench")]
@@ -130,6 +132,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Journal(args) => crate::inspect::journal(&args),
         Command::Flow(args) => crate::inspect::flow(&args),
         Command::Queue(args) => crate::queue::run(&args),
+        Command::Depot(args) => crate::depot::run(&args),
         Command::Doctor(args) => crate::inspect::doctor(&args),
         #[cfg(feature = "bench")]
         Command::Bench(args) => bench::run(&args),
