@@ -1,6 +1,6 @@
 //! Running a command on a file.
 
-use super::any_pool::{AnyPool, Claimed, Range, ReadError};
+use super::any_pool::{AnyPool, Claimed, ReadError};
 use super::results;
 use super::shown::text;
 use super::workers::Keeper;
@@ -65,7 +65,7 @@ impl Exec {
             fs::create_dir(new).map_err(Error::file("make", new))?;
         }
         let path = copy_dir.join(claimed.name.as_str());
-        match copy(pool, claimed, &path, keeper) {
+        match copy(claimed, &path, keeper) {
             Ok(()) => {}
             Err(ReadError::Content(error)) => return Ok(Outcome::Failed(error.to_string())),
             Err(ReadError::Sink(error)) => return Err(error),
@@ -110,7 +110,7 @@ impl Exec {
         if let Some(stderr) = child.stderr.take() {
             thread::spawn(move || relay(stderr, &tell));
         }
-        let ended = wait(&mut child, &heard, keeper);
+        let ended = wait(&mut child, &heard, claimed, keeper);
         if !matches!(ended, Ok(Ended::Exited(..))) {
             kill(&mut child);
         }
@@ -137,24 +137,17 @@ fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| text(value), str::to_owned)
 }
 
-fn copy(
-    pool: &dyn AnyPool,
-    claimed: &Claimed,
-    path: &Path,
-    keeper: &mut Keeper<'_>,
-) -> Result<(), ReadError> {
+fn copy(claimed: &Claimed, path: &Path, keeper: &mut Keeper<'_>) -> Result<(), ReadError> {
     let failed = |error| Error::file("write", path)(error);
     let mut copy = File::create_new(path).map_err(|error| ReadError::Sink(failed(error)))?;
-    pool.read(&claimed.tenant, claimed.id, Range::ALL, &mut |bytes| {
-        keeper.keep()?;
-        copy.write_all(bytes).map_err(failed)
-    })
+    keeper.read(claimed, |bytes| copy.write_all(bytes).map_err(failed))
 }
 
 /// Waits for the end of a command, and renews the claim meanwhile.
 fn wait(
     child: &mut Child,
     heard: &Receiver<String>,
+    claimed: &Claimed,
     keeper: &mut Keeper<'_>,
 ) -> Result<Ended, Error> {
     let mut said = None;
@@ -164,7 +157,7 @@ fn wait(
             let said = said.unwrap_or_else(|| heard.recv_timeout(REST).unwrap_or_default());
             return Ok(Ended::Exited(status, said));
         }
-        if let Err(error) = keeper.keep() {
+        if let Err(error) = keeper.keep(claimed) {
             return Ok(Ended::Lost(error));
         }
         let left = keeper.time_left();

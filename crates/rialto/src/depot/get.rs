@@ -1,8 +1,11 @@
 //! Content out.
 
 use super::any_pool::{AnyPool, Range};
-use super::show::FileArgs;
+use super::progress;
+use super::show::{FileArgs, id_of};
+use super::shown::number;
 use crate::Error;
+use serde_json::Value;
 use std::fs::Permissions;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -27,26 +30,27 @@ pub(super) struct Get {
 
 impl Get {
     pub(super) fn run(&self, pool: &dyn AnyPool) -> Result<(), Error> {
+        let file = self.file.file(pool)?;
         match &self.into {
-            Some(path) => self.save(pool, path),
-            None => self.print(pool),
+            Some(path) => self.save(pool, &file, path),
+            None => self.print(pool, &file),
         }
     }
 
     fn copy(
         &self,
         pool: &dyn AnyPool,
+        file: &Value,
         mut write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let id = self.file.id(pool)?;
         let range = Range { offset: self.offset, length: self.length };
-        Ok(pool.read(self.file.tenant(), id, range, &mut write)?)
+        Ok(pool.read(self.file.tenant(), id_of(file)?, range, &mut write)?)
     }
 
-    fn print(&self, pool: &dyn AnyPool) -> Result<(), Error> {
+    fn print(&self, pool: &dyn AnyPool, file: &Value) -> Result<(), Error> {
         let mut out = io::stdout().lock();
         let mut is_enough = false;
-        let printed = self.copy(pool, |bytes| {
+        let printed = self.copy(pool, file, |bytes| {
             out.write_all(bytes).map_err(|error| {
                 is_enough = error.kind() == ErrorKind::BrokenPipe;
                 Error::file("write", "the standard output")(error)
@@ -65,7 +69,7 @@ impl Get {
         }
     }
 
-    fn save(&self, pool: &dyn AnyPool, path: &Path) -> Result<(), Error> {
+    fn save(&self, pool: &dyn AnyPool, file: &Value, path: &Path) -> Result<(), Error> {
         let failed = |error| Error::file("write", path)(error);
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -77,7 +81,14 @@ impl Get {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(parent)
             .map_err(failed)?;
-        self.copy(pool, |bytes| begun.write_all(bytes).map_err(failed))?;
+        let left = number(&file["bytes"]).saturating_sub(self.offset);
+        let bar = progress::of_bytes(Some(self.length.unwrap_or(left).min(left)));
+        let copied = self.copy(pool, file, |bytes| {
+            bar.inc(bytes.len() as u64);
+            begun.write_all(bytes).map_err(failed)
+        });
+        bar.finish_and_clear();
+        copied?;
         begun.as_file().sync_all().map_err(failed)?;
         begun.persist(path).map_err(|error| failed(error.error))?;
         std::fs::File::open(parent).and_then(|dir| dir.sync_all()).map_err(failed)

@@ -298,7 +298,17 @@ impl AnyPool for LocalPool {
     }
 
     fn unmount(&self, name: &str) -> Result<(), Error> {
-        self.depot.unmount(name).map_err(told)
+        let mut files_before = usize::MAX;
+        loop {
+            match self.depot.unmount(name) {
+                // The stored bytes of ended files count until the housekeeping has removed them.
+                Err(DepotError::VolumeInUse { files, .. }) if files < files_before => {
+                    files_before = files;
+                    self.depot.step().map_err(told)?;
+                }
+                result => return result.map_err(told),
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod get;
 mod json;
 mod list;
 mod local;
+mod progress;
 mod put;
 mod results;
 mod saving;

@@ -1,6 +1,7 @@
 //! Files in.
 
 use super::any_pool::{AnyPool, Source};
+use super::progress;
 use crate::Error;
 use crate::duration;
 use crate::terminal::{note, say};
@@ -140,7 +141,11 @@ impl Put {
             if_absent: self.if_absent,
             ..NewFile::default()
         };
-        let put = pool.put(&self.tenant, new, Source { content, path: path.to_owned() })?;
+        let bar = progress::of_bytes(bytes);
+        let content = &mut bar.wrap_read(content);
+        let put = pool.put(&self.tenant, new, Source { content, path: path.to_owned() });
+        bar.finish_and_clear();
+        let put = put?;
         if put.is_repeat {
             note(format_args!("{}: accepted earlier under its submit key", path.display()));
         }

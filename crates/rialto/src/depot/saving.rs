@@ -1,6 +1,6 @@
 //! Claimed files as files of a directory.
 
-use super::any_pool::{AnyPool, Claimed, Range, ReadError};
+use super::any_pool::{Claimed, ReadError};
 use super::workers::Keeper;
 use crate::Error;
 use rialto_depot::FILE_NAME_BYTES_MAX;
@@ -32,12 +32,7 @@ impl Saving {
     /// Writes the content of a claimed file to a file named ID-NAME. An existing one with the same
     /// content was written before the last process ended; any other is an error. The name is durable
     /// after [`Saving::sync`].
-    pub(super) fn save(
-        &self,
-        pool: &dyn AnyPool,
-        claimed: &Claimed,
-        keeper: &mut Keeper<'_>,
-    ) -> Result<(), ReadError> {
+    pub(super) fn save(&self, claimed: &Claimed, keeper: &mut Keeper<'_>) -> Result<(), ReadError> {
         if let Some(problem) = &claimed.problem {
             return Err(ReadError::Content(Error::Failed(problem.clone())));
         }
@@ -49,10 +44,7 @@ impl Saving {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(&self.path)
             .map_err(|error| ReadError::Sink(failed(error)))?;
-        pool.read(&claimed.tenant, claimed.id, Range::ALL, &mut |bytes| {
-            keeper.keep()?;
-            begun.write_all(bytes).map_err(failed)
-        })?;
+        keeper.read(claimed, |bytes| begun.write_all(bytes).map_err(failed))?;
         begun.as_file().sync_all().map_err(|error| ReadError::Sink(failed(error)))?;
         let Err(error) = begun.persist_noclobber(&path) else { return Ok(()) };
         if error.error.kind() != ErrorKind::AlreadyExists {

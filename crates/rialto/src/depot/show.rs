@@ -27,13 +27,6 @@ impl FileArgs {
         &self.tenant
     }
 
-    pub(super) fn id(&self, pool: &dyn AnyPool) -> Result<FileId, Error> {
-        match self.id {
-            Some(id) => Ok(id),
-            None => id_of(&self.file(pool)?),
-        }
-    }
-
     pub(super) fn file(&self, pool: &dyn AnyPool) -> Result<Value, Error> {
         match (self.id, &self.path) {
             (Some(id), _) => pool.file(&self.tenant, id),

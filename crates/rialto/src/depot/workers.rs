@@ -1,6 +1,6 @@
 //! Workers: claim files, and end each as completed or failed.
 
-use super::any_pool::{AnyPool, ClaimRequest, Claimed, ReadError};
+use super::any_pool::{AnyPool, ClaimRequest, Claimed, Range, ReadError};
 use super::exec::{Exec, Outcome};
 use super::saving::Saving;
 use crate::Error;
@@ -19,6 +19,7 @@ pub(super) struct Workers<'a> {
     request: ClaimRequest<'a>,
     keep_going: bool,
     stop: Stop,
+    has_told_stop: AtomicBool,
     /// The files that may still be claimed.
     left: AtomicU64,
     /// Whether no more files are claimed.
@@ -40,6 +41,7 @@ impl<'a> Workers<'a> {
             request,
             keep_going,
             stop,
+            has_told_stop: AtomicBool::new(false),
             left: AtomicU64::new(limit.unwrap_or(u64::MAX)),
             has_ended: AtomicBool::new(false),
             completed: AtomicU64::new(0),
@@ -69,7 +71,7 @@ impl<'a> Workers<'a> {
 
     fn run_one_by_one(&self, exec: &Exec) -> Result<(), Error> {
         while let Some(claimed) = self.claim(1)?.pop() {
-            let mut keeper = Keeper::new(self.pool, std::slice::from_ref(&claimed), &self.request);
+            let mut keeper = Keeper::new(self, std::slice::from_ref(&claimed));
             match exec.run(self.pool, &claimed, &mut keeper) {
                 Ok(Outcome::Completed) => self.note_completed(1),
                 Ok(Outcome::Failed(reason)) => self.fail(&claimed, &reason),
@@ -89,7 +91,7 @@ impl<'a> Workers<'a> {
             if claims.is_empty() {
                 return Ok(());
             }
-            let mut keeper = Keeper::new(self.pool, &claims, &self.request);
+            let mut keeper = Keeper::new(self, &claims);
             let mut saved = Vec::with_capacity(claims.len());
             let mut stopped = Ok(());
             for claimed in &claims {
@@ -97,7 +99,7 @@ impl<'a> Workers<'a> {
                     self.give_back(claimed);
                     continue;
                 }
-                match saving.save(self.pool, claimed, &mut keeper) {
+                match saving.save(claimed, &mut keeper) {
                     Ok(()) => saved.push(claimed),
                     Err(ReadError::Content(error)) => self.fail(claimed, &error.to_string()),
                     Err(ReadError::Sink(error)) => {
@@ -139,6 +141,13 @@ impl<'a> Workers<'a> {
         }
         self.put_back_to_limit(files_max);
         Ok(Vec::new())
+    }
+
+    /// Says once that a signal asked to stop, while a file is worked on.
+    fn tell_stop(&self) {
+        if self.stop.wait(Duration::ZERO) && !self.has_told_stop.swap(true, Relaxed) {
+            note(format_args!("no more files are claimed; the claimed ones are finished first"));
+        }
     }
 
     fn take_from_limit(&self, files_max: usize) -> usize {
@@ -185,33 +194,60 @@ impl<'a> Workers<'a> {
 
 /// Renews claims in time.
 pub(super) struct Keeper<'a> {
-    pool: &'a dyn AnyPool,
+    workers: &'a Workers<'a>,
     claims: &'a [Claimed],
-    duration: Duration,
     /// A third of the duration: two renewals may be late before a claim ends.
     every: Duration,
     next: Instant,
 }
 
 impl<'a> Keeper<'a> {
-    fn new(pool: &'a dyn AnyPool, claims: &'a [Claimed], request: &ClaimRequest<'_>) -> Self {
-        let every = request.duration / 3;
-        Self { pool, claims, duration: request.duration, every, next: Instant::now() + every }
+    fn new(workers: &'a Workers<'a>, claims: &'a [Claimed]) -> Self {
+        let every = workers.request.duration / 3;
+        Self { workers, claims, every, next: Instant::now() + every }
     }
 
-    /// Renews the claims if it is time to. Fails if one was lost.
-    pub(super) fn keep(&mut self) -> Result<(), Error> {
+    /// Renews the claims if it is time to. Fails if that of the current file was lost; a loss of
+    /// another is noticed when its file is completed.
+    pub(super) fn keep(&mut self, current: &Claimed) -> Result<(), Error> {
+        self.workers.tell_stop();
         let now = Instant::now();
         if now < self.next {
             return Ok(());
         }
         self.next = now + self.every;
-        let renew = |claimed: &Claimed| self.pool.renew(&claimed.token, self.duration).map(drop);
-        self.claims.iter().try_for_each(renew)
+        let (pool, duration) = (self.workers.pool, self.workers.request.duration);
+        let mut kept = Ok(());
+        for claimed in self.claims {
+            let renewed = pool.renew(&claimed.token, duration).map(drop);
+            if claimed.token == current.token {
+                kept = renewed;
+            }
+        }
+        kept
     }
 
     /// The time until the next renewal.
     pub(super) fn time_left(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
+    }
+
+    /// Gives the content of a claimed file to `write`, and keeps its claim. A claim that is lost is a
+    /// content that cannot be read.
+    pub(super) fn read(
+        &mut self,
+        current: &Claimed,
+        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), ReadError> {
+        let pool = self.workers.pool;
+        let mut is_lost = false;
+        let read = pool.read(&current.tenant, current.id, Range::ALL, &mut |bytes| {
+            self.keep(current).inspect_err(|_| is_lost = true)?;
+            write(bytes)
+        });
+        match read {
+            Err(ReadError::Sink(error)) if is_lost => Err(ReadError::Content(error)),
+            read => read,
+        }
     }
 }
