@@ -6,7 +6,10 @@ mod pool;
 mod running;
 
 use pool::Pool;
-use rialto_depot::{ClaimOptions, Depot, DepotOptions, TenantName};
+use rialto_depot::{
+    ClaimOptions, Depot, DepotOptions, Directory, DirectoryKind, FileName, Level, NewFile,
+    PAGE_FILES_MAX, Quota, TenantName,
+};
 use running::{command, text};
 use serde_json::json;
 use std::fs;
@@ -153,6 +156,31 @@ fn a_listing_has_pages_and_kinds() {
     assert_eq!(pool.refused(&["ls", "--tenant", "acme", "--after", "x"]).0, 2);
     assert_eq!(pool.refused(&["ls", "--tenant", "acme", "--work", "--after", "x"]).0, 2);
     assert_eq!(pool.refused(&["ls", "--tenant", "nobody"]).0, 2);
+}
+
+#[test]
+fn a_listing_goes_on_behind_its_first_page() {
+    let pool = Pool::new();
+    let acme = TenantName::new("acme").unwrap();
+    let options = DepotOptions::at(pool.path("pool")).level(Level::Buffered);
+    let depot = Depot::open(options).unwrap();
+    depot.create_tenant(&acme, Quota::default()).unwrap();
+    let out = Directory::new("out").unwrap();
+    depot.set_directory(&acme, &out, Some(DirectoryKind::Shelf), Quota::default()).unwrap();
+    for directory in [Directory::root(), out] {
+        for nth in 0..=PAGE_FILES_MAX {
+            let name = FileName::new(&format!("{nth:04}")).unwrap();
+            depot.put_bytes(&acme, NewFile::new(directory.clone(), name), b"x").unwrap();
+        }
+    }
+    depot.close().unwrap();
+    drop(depot);
+    for kind in ["--work", "--shelf"] {
+        let paths = pool.paths(&[kind]);
+        assert_eq!(paths.len(), 1_001);
+        assert!(paths[1_000].ends_with("1000"), "{kind}: {paths:?}");
+    }
+    assert!(pool.done(&["verify"]).starts_with("2002 files and 2002 bytes read"));
 }
 
 #[test]
