@@ -226,18 +226,17 @@ mod tests {
         let (at, ending) = (Timestamp(2), Ending::Completed);
         let (kept, published) = (vec![file(2)], vec![file(3)]);
         let (id, tenant) = (FileId(1), TENANT);
-        let ended =
-            Ended {
-                tenant,
-                id,
-                at,
-                ending,
-                volume: None,
-                submitted: None,
-                kept,
-                published,
-                retained: None,
-            };
+        let ended = Ended {
+            tenant,
+            id,
+            at,
+            ending,
+            volume: None,
+            submitted: None,
+            kept,
+            published,
+            retained: None,
+        };
         state.apply(Record::Ended(ended));
         state.apply(Record::Kept { tenant, file: file(4) });
         let read = repeated(&state);

@@ -226,7 +226,7 @@ impl Pool {
     ) -> Result<bool, DepotError> {
         let standing = tenant.files().submitted(key);
         let known = match standing {
-            Some(SubmitStanding::InProgress) => {
+            Some(SubmitStanding::InProgress | SubmitStanding::InDoubt { .. }) => {
                 return Err(DepotError::SubmitInProgress(key.to_owned()));
             }
             Some(SubmitStanding::Accepted { id, .. }) => Some(id),
