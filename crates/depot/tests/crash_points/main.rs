@@ -23,7 +23,7 @@ use rialto_depot::Level;
 use simulated::world::World;
 
 /// The default number of fates of each power failure.
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 1;
 
 fn seeds() -> u64 {
     let asked = std::env::var("RIALTO_CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
