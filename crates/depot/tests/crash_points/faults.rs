@@ -99,7 +99,7 @@ fn a_pool_goes_on_when_a_full_disk_has_room_again() {
     assert_eq!(used.files, 3);
     disk.set_faults(Faults::default());
     // The free space is asked for again.
-    pass(&world.stage, world.depot(), Duration::from_secs(2)).unwrap();
+    pass(&world.stage, world.depot(), Duration::from_secs(6)).unwrap();
     put(&mut world, at("in/new"), MEDIUM).unwrap();
     world.kill();
     world.verify().unwrap();
@@ -114,7 +114,7 @@ fn a_volume_whose_sync_failed_takes_files_again_after_a_probe() {
     let refused = put(&mut world, at("in/new"), MEDIUM).unwrap_err();
     assert!(matches!(refused, DepotError::Volume(_)), "{refused}");
     assert!(put(&mut world, at("in/new"), MEDIUM).is_err());
-    pass(&world.stage, world.depot(), Duration::from_secs(2)).unwrap();
+    pass(&world.stage, world.depot(), Duration::from_secs(6)).unwrap();
     put(&mut world, at("in/new"), MEDIUM).unwrap();
     world.kill();
     world.verify().unwrap();
