@@ -381,9 +381,34 @@ impl Depot {
         self.pool.claim_any(options, may)
     }
 
-    /// Ready when files of some tenant may be claimed: claim then, and wait again if there were none.
-    pub async fn claimable(&self) {
-        std::future::poll_fn(|context| self.pool.ready.poll(context)).await;
+    /// Ready when files of a tenant that `may` allows may be claimed: call [`Depot::claim_any`] with the
+    /// same tenants then, and wait again if there were none.
+    pub async fn claimable(&self, may: impl Fn(&TenantName) -> bool) {
+        std::future::poll_fn(|context| self.pool.ready.poll(context, &may)).await;
+    }
+
+    /// Refuses new files from now on, or accepts them again, because the disk has little room. Claims
+    /// and their ends go on, which make room.
+    pub fn set_refusing(&self, refusing: bool) {
+        self.pool.is_refusing.store(refusing, Ordering::Relaxed);
+    }
+
+    /// The settings with which the pool was opened.
+    #[must_use]
+    pub fn options(&self) -> &DepotOptions {
+        &self.pool.options
+    }
+
+    /// Whether there is a tenant of this name, in whatever state.
+    #[must_use]
+    pub fn has_tenant(&self, name: &TenantName) -> bool {
+        self.pool.find_tenant(name.as_str()).is_some()
+    }
+
+    /// The names of all tenants, in no order.
+    #[must_use]
+    pub fn tenant_names(&self) -> Vec<TenantName> {
+        self.pool.all_tenants().iter().map(|tenant| tenant.name.clone()).collect()
     }
 
     /// Makes a claim last for this time from now. Returns the new deadline.

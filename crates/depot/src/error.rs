@@ -108,6 +108,9 @@ pub enum DepotError {
         /// The limit in bytes.
         max: u64,
     },
+    /// The disk has little room left, which is kept for what ends files.
+    #[error("the disk has little room left: no new files are accepted until there is more")]
+    StorageLow,
     /// Another content was submitted under this key.
     #[error("another file was submitted under the key {key:?}: {id}")]
     SubmitConflict {

@@ -49,6 +49,8 @@ pub(crate) struct Pool {
     /// The number of this opening, which tokens of claims carry.
     pub(crate) opening: u64,
     pub(crate) is_closed: AtomicBool,
+    /// Whether new files are refused because the disk has little room.
+    pub(crate) is_refusing: AtomicBool,
     ids: FileIds,
     _lock: Box<dyn DirLock>,
 }
@@ -81,6 +83,7 @@ impl Pool {
             working: AtomicUsize::new(0),
             opening,
             is_closed: AtomicBool::new(false),
+            is_refusing: AtomicBool::new(false),
             ids: FileIds::new(opening),
             _lock: lock,
         }
@@ -96,6 +99,14 @@ impl Pool {
 
     pub(crate) fn check_open(&self) -> Result<(), DepotError> {
         if self.is_closed.load(Ordering::Acquire) { Err(DepotError::Closed) } else { Ok(()) }
+    }
+
+    /// Refuses a new file while the disk has little room.
+    pub(crate) fn check_room(&self) -> Result<(), DepotError> {
+        match self.is_refusing.load(Ordering::Relaxed) {
+            true => Err(DepotError::StorageLow),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn check_file_bytes(&self, bytes: u64) -> Result<(), DepotError> {

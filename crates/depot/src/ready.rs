@@ -1,5 +1,6 @@
 //! The tenants whose files may be claimed, so that workers of all tenants take from each in turn.
 
+use crate::name::TenantName;
 use crate::tenant::Tenant;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -36,9 +37,12 @@ impl ReadyTenants {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Takes the next tenant out of the ring.
-    pub(crate) fn next(&self) -> Option<Arc<Tenant>> {
-        let tenant = self.inner().ring.pop_front()?;
+    /// Takes the next tenant that `may` allows out of the ring. The others keep their places: taking
+    /// them out and putting them back would wake the workers that wait for other tenants.
+    pub(crate) fn next(&self, may: impl Fn(&TenantName) -> bool) -> Option<Arc<Tenant>> {
+        let mut inner = self.inner();
+        let place = inner.ring.iter().position(|tenant| may(&tenant.name))?;
+        let tenant = inner.ring.remove(place)?;
         tenant.is_queued.store(false, Ordering::Release);
         Some(tenant)
     }
@@ -47,10 +51,14 @@ impl ReadyTenants {
         self.inner().ring.len()
     }
 
-    /// Ready when a tenant stands in the ring.
-    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready when a tenant that `may` allows stands in the ring.
+    pub(crate) fn poll(
+        &self,
+        context: &mut Context<'_>,
+        may: impl Fn(&TenantName) -> bool,
+    ) -> Poll<()> {
         let mut inner = self.inner();
-        if !inner.ring.is_empty() {
+        if inner.ring.iter().any(|tenant| may(&tenant.name)) {
             return Poll::Ready(());
         }
         if !inner.waiting.iter().any(|waker| waker.will_wake(context.waker())) {

@@ -106,6 +106,7 @@ impl Upload {
         id: FileId,
     ) -> Result<Self, DepotError> {
         tenant.check("accepts no files", false)?;
+        pool.check_room()?;
         new.check(pool.now(), pool.options.priorities)?;
         let kind = tenant.kind_of(&new.directory);
         if kind == DirectoryKind::Shelf {
@@ -216,6 +217,7 @@ impl Upload {
     /// volume fails. The upload is of no use then.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), DepotError> {
         self.tenant.check("accepts no files", false)?;
+        self.pool.check_room()?;
         let total = self.bytes + bytes.len() as u64;
         self.pool.check_file_bytes(total)?;
         if let Some(declared) = self.new.bytes.filter(|declared| total > *declared) {

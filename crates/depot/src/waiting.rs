@@ -19,33 +19,24 @@ impl Pool {
         may: impl Fn(&TenantName) -> bool,
     ) -> Result<Vec<Claim>, DepotError> {
         self.check_claim(options)?;
-        let mut passed_over = Vec::new();
-        let mut claims = Vec::new();
         // Each tenant that stands in the ring now is looked at once.
         for _ in 0..self.ready.len() {
-            let Some(tenant) = self.ready.next() else { break };
-            if !may(&tenant.name) {
-                passed_over.push(tenant);
-                continue;
-            }
+            let Some(tenant) = self.ready.next(&may) else { break };
             match self.claim_of(&tenant, options) {
-                Ok(found) if found.is_empty() => {}
-                Ok(found) => {
-                    claims = found;
+                Ok(claims) if claims.is_empty() => {}
+                Ok(claims) => {
                     // Behind the others: there may be more.
                     self.ready.announce(&tenant);
-                    break;
+                    return Ok(claims);
                 }
                 Err(DepotError::TenantStage { .. }) => {}
                 Err(error) => {
                     self.ready.announce(&tenant);
-                    passed_over.iter().for_each(|tenant| self.ready.announce(tenant));
                     return Err(error);
                 }
             }
         }
-        passed_over.iter().for_each(|tenant| self.ready.announce(tenant));
-        Ok(claims)
+        Ok(Vec::new())
     }
 
     /// Claims files of a tenant, and waits for some until the time is over.

@@ -4,7 +4,10 @@ mod support;
 
 use rialto_depot::{
     ClaimOptions, Depot, DepotError, Directory, DirectoryKind, FileName, FileState, NewFile, Quota,
+    TenantName,
 };
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 use support::{Bench, acme, named, one};
 
@@ -339,6 +342,45 @@ fn tenants_take_turns_when_a_worker_claims_of_all() {
     assert_eq!(order, ["a", "a", "b", "b", "c", "c"]);
     let only_b = depot.claim_any(&ClaimOptions::default(), |tenant| tenant.as_str() == "b");
     assert!(only_b.unwrap().is_empty());
+}
+
+#[test]
+fn a_worker_waits_for_files_of_the_tenants_that_it_works_for() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    let is_ready = |name: &str| {
+        let mut ready = pin!(depot.claimable(|tenant| tenant.as_str() == name));
+        ready.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    };
+    let claim_of = |name: &str| {
+        depot.claim_any(&ClaimOptions::default(), |tenant| tenant.as_str() == name).unwrap()
+    };
+    let tenant = TenantName::new("b").unwrap();
+    depot.put_bytes(&tenant, NewFile::default(), b"x").unwrap();
+    assert!(is_ready("b") && !is_ready("a"));
+    assert!(claim_of("a").is_empty());
+    let claim = claim_of("b").remove(0);
+    depot.complete(claim.token()).unwrap();
+    bench.until(&depot, || claim_of("b").is_empty() && !is_ready("b"));
+    depot.put_bytes(&tenant, NewFile::default(), b"y").unwrap();
+    assert!(is_ready("b") && !is_ready("a"));
+}
+
+#[test]
+fn while_the_disk_has_little_room_no_file_is_accepted_and_files_end() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    depot.put_bytes(&acme(), NewFile::default(), b"x").unwrap();
+    let mut upload = depot.begin(&acme(), NewFile::default()).unwrap();
+    depot.set_refusing(true);
+    assert!(matches!(upload.write(b"y"), Err(DepotError::StorageLow)));
+    drop(upload);
+    let refused = depot.put_bytes(&acme(), NewFile::default(), b"y");
+    assert!(matches!(refused, Err(DepotError::StorageLow)));
+    depot.complete(one(&depot).token()).unwrap();
+    assert_eq!(depot.tenant(&acme()).unwrap().files, 0);
+    depot.set_refusing(false);
+    depot.put_bytes(&acme(), NewFile::default(), b"y").unwrap();
 }
 
 #[test]
