@@ -35,6 +35,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("rialto-flow", 4),
     ("rialto-desk", 5),
     ("rialto-broker", 6),
+    ("rialto-depot-desk", 6),
     ("rialto-payments", 6),
     ("rialto-gateway", 7),
     ("rialto-bench", 8),

@@ -22,6 +22,9 @@ pub struct HealthAnswer {
     pub durability: Cow<'static, str>,
     /// The disk space.
     pub storage: StorageInfo,
+    /// Why the depot refuses everything, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depot_failure: Option<String>,
     /// The components of the process.
     pub components: Vec<ComponentInfo>,
 }

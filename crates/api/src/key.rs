@@ -1,5 +1,6 @@
 //! API keys.
 
+use crate::depot::DepotGrant;
 use crate::grant::QueueGrant;
 use crate::text::Str;
 use rialto_model::{AccountId, MemberId, Scope, Timestamp};
@@ -24,6 +25,9 @@ pub struct KeyCreateRequest<'a> {
     /// The rights to topics.
     #[serde(default)]
     pub queues: Vec<QueueGrant>,
+    /// The rights to tenants of the depot.
+    #[serde(default)]
+    pub depot: Vec<DepotGrant>,
     /// When the key expires: nanoseconds since 1970, as text; left out is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -55,6 +59,9 @@ pub struct KeyAnswer {
     pub scopes: Vec<Scope>,
     /// The rights to topics.
     pub queues: Vec<QueueGrant>,
+    /// The rights to tenants of the depot.
+    #[serde(default)]
+    pub depot: Vec<DepotGrant>,
     /// When the key was created.
     pub created_at: Timestamp,
     /// When the key expires; null is never.

@@ -17,6 +17,7 @@
 //! ```
 
 mod asyncapi;
+mod depot;
 mod error;
 mod explain;
 mod grant;
@@ -37,6 +38,7 @@ mod venue;
 mod withdrawal;
 
 pub use asyncapi::asyncapi;
+pub use depot::*;
 pub use error::*;
 pub use explain::{Explained, explain, nearest};
 pub use grant::*;

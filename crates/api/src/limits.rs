@@ -12,3 +12,7 @@ pub const FILTER_BYTES_MAX: usize = 1_000;
 pub const DETAIL_BYTES_MAX: usize = 1_000;
 /// Largest file of a topic.
 pub const SEGMENT_BYTES_MAX: u64 = 1 << 30;
+/// Longest name of a tenant of the depot, in bytes.
+pub const TENANT_NAME_BYTES_MAX: usize = 63;
+/// Most claims of files in one request or answer.
+pub const CLAIMS_MAX: usize = 1_000;

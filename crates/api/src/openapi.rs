@@ -21,6 +21,9 @@ fn path_parameter(name: &str, path: &str) -> Value {
         "topic" => "The name of a topic.",
         "group" => "The name of a group.",
         "consumer" => "The name of a consumer.",
+        "tenant" => "The name of a tenant.",
+        "volume" => "The name of a volume.",
+        _ if path.contains("depot") => "The id of a file.",
         _ if path.contains("orders") => "The id of an order, or `client:` and a client order id.",
         _ if path.contains("keys") => "The id of a key.",
         _ => "The id of a withdrawal: the account, a dash and the reference.",
@@ -97,6 +100,7 @@ fn operation(route: Route, endpoint: &Endpoint, generator: &mut SchemaGenerator)
         Permission::Public => operation["security"] = json!([]),
         Permission::Scope(scope) => operation["x-scope"] = json!(scope.name()),
         Permission::Queue(right) => operation["x-queue-right"] = json!(right),
+        Permission::Depot(right) => operation["x-depot-right"] = json!(right),
     }
     operation
 }

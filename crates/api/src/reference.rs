@@ -17,7 +17,7 @@ and [asyncapi.json](asyncapi.json) hold the same as data; a venue answers them a
 - An optional field of an answer is left out or `null`.
 - Every status from 400 on has the body [ErrorAnswer](#erroranswer), except 503 of `GET /v1/ready` and
   `GET /v1/live`.
-- The column *Who* names the scope of the key, or its right to the topic.
+- The column *Who* names the scope of the key, or its right to the topic or the tenant.
 ";
 
 const STREAMS: &str = "
@@ -91,6 +91,7 @@ impl Types<'_> {
             Permission::Public => "everybody".to_owned(),
             Permission::Scope(scope) => format!("scope `{}`", scope.name()),
             Permission::Queue(right) => format!("right `{right}`"),
+            Permission::Depot(right) => format!("right `{right}` to the tenant"),
         };
         let parameters = items(&operation["parameters"]).iter().filter(|it| it["in"] == "query");
         let parameters = quoted(parameters.map(|it| &it["name"]));

@@ -1,5 +1,13 @@
 //! Every endpoint: its method, path, parameters, body and answers.
 
+use crate::depot::{
+    DepotClaimRequest, DepotClaimsAnswer, DepotDeadLettersAnswer, DepotDeadLettersQuery,
+    DepotDirectoryRequest, DepotFailRequest, DepotFile, DepotFilesAnswer, DepotFilesQuery,
+    DepotGetQuery, DepotLinkAnswer, DepotLinkRequest, DepotPutQuery, DepotRedriveAnswer,
+    DepotRedriveQuery, DepotRefuseRequest, DepotRenewRequest, DepotRenewedAnswer,
+    DepotSettleRequest, DepotSettledAnswer, DepotShelfQuery, DepotTenant, DepotTenantRequest,
+    DepotTenantsAnswer, DepotTenantsQuery, DepotVolume, DepotVolumeRequest, DepotVolumesAnswer,
+};
 use crate::health::{AliveAnswer, HealthAnswer, ReadyAnswer};
 use crate::key::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer};
 use crate::market::{
@@ -45,6 +53,8 @@ pub enum Permission {
     Scope(rialto_model::Scope),
     /// A key with this right to the topic.
     Queue(&'static str),
+    /// A key with this right to the tenant.
+    Depot(&'static str),
 }
 
 /// Gives the schema of a type.
@@ -159,6 +169,12 @@ const ANY: Permission = Permission::Queue("any");
 const PRODUCE: Permission = Permission::Queue("produce");
 const CONSUME: Permission = Permission::Queue("consume");
 const MANAGE: Permission = Permission::Queue("admin");
+const TENANT: Permission = Permission::Depot("any");
+const FETCH: Permission = Permission::Depot("read or work");
+const INSPECT: Permission = Permission::Depot("read");
+const STORE: Permission = Permission::Depot("write");
+const WORK: Permission = Permission::Depot("work");
+const LINK: Permission = Permission::Depot("read, work or write");
 
 routes! {
     "Orders" {
@@ -239,6 +255,81 @@ routes! {
         QueueStream "GET" "/v1/queues/{topic}/groups/{group}/stream" CONSUME,
             "Delivers messages over WebSocket.",
             (GroupStreamQuery) -> [101];
+    }
+    "Depot" {
+        DepotPut "POST" "/v1/depot/{tenant}/files" STORE,
+            "Stores a file; the body is its content. 200 if it had been stored before.",
+            (DepotPutQuery) -> [201 DepotFile, 200 DepotFile];
+        DepotFiles "GET" "/v1/depot/{tenant}/files" INSPECT, "Lists files, a page at a time.",
+            (DepotFilesQuery) -> [200 DepotFilesAnswer];
+        DepotGet "GET" "/v1/depot/{tenant}/files/{id}" FETCH,
+            "Reads the content of a file, or a range of it.",
+            (DepotGetQuery) -> [200, 206, 304];
+        DepotInfo "GET" "/v1/depot/{tenant}/files/{id}/info" FETCH, "Describes a file.",
+            (Nothing) -> [200 DepotFile];
+        DepotShelf "GET" "/v1/depot/{tenant}/shelf" INSPECT, "Describes the file kept under a path.",
+            (DepotShelfQuery) -> [200 DepotFile];
+        DepotDelete "DELETE" "/v1/depot/{tenant}/files/{id}" STORE, "Deletes a file.",
+            (Nothing) -> [200 Nothing];
+        DepotClaim "POST" "/v1/depot/{tenant}/claims" WORK, "Claims files of a tenant.",
+            (Nothing, DepotClaimRequest) -> [200 DepotClaimsAnswer];
+        DepotClaimAny "POST" "/v1/depot/claims" WORK,
+            "Claims files of one of the tenants that the key works for; tenants take turns.",
+            (Nothing, DepotClaimRequest) -> [200 DepotClaimsAnswer];
+        DepotRenew "POST" "/v1/depot/claims/renew" WORK, "Makes claims last longer.",
+            (Nothing, DepotRenewRequest) -> [200 DepotRenewedAnswer];
+        DepotComplete "POST" "/v1/depot/claims/complete" WORK, "Ends claimed files as completed.",
+            (Nothing, DepotSettleRequest) -> [200 DepotSettledAnswer];
+        DepotFail "POST" "/v1/depot/claims/fail" WORK,
+            "Gives claimed files back as failed, to be claimed again after a delay.",
+            (Nothing, DepotFailRequest) -> [200 DepotSettledAnswer];
+        DepotRefuse "POST" "/v1/depot/claims/refuse" WORK, "Makes claimed files dead letters.",
+            (Nothing, DepotRefuseRequest) -> [200 DepotSettledAnswer];
+        DepotReturn "POST" "/v1/depot/claims/return" WORK,
+            "Gives claimed files back as if they had not been claimed.",
+            (Nothing, DepotSettleRequest) -> [200 DepotSettledAnswer];
+        DepotLink "POST" "/v1/depot/{tenant}/links" LINK,
+            "Makes a link that permits one request to everyone who has it.",
+            (Nothing, DepotLinkRequest) -> [201 DepotLinkAnswer];
+        DepotDeadLetters "GET" "/v1/depot/{tenant}/dead-letters" FETCH, "Lists dead letters.",
+            (DepotDeadLettersQuery) -> [200 DepotDeadLettersAnswer];
+        DepotRedrive "POST" "/v1/depot/{tenant}/dead-letters/redrive" WORK,
+            "Lets dead letters be claimed again.",
+            (DepotRedriveQuery) -> [200 DepotRedriveAnswer];
+        DepotTenants "GET" "/v1/depot/tenants" TENANT, "Lists tenants, a page at a time.",
+            (DepotTenantsQuery) -> [200 DepotTenantsAnswer];
+        DepotTenantShow "GET" "/v1/depot/tenants/{tenant}" TENANT, "Shows a tenant.",
+            (Nothing) -> [200 DepotTenant];
+        DepotTenantSet "PUT" "/v1/depot/tenants/{tenant}" ADMIN,
+            "Creates a tenant, or sets its quota.",
+            (Nothing, DepotTenantRequest) -> [201 DepotTenant, 200 DepotTenant];
+        DepotTenantDelete "DELETE" "/v1/depot/tenants/{tenant}" ADMIN,
+            "Deletes a tenant with all its files, in the background.",
+            (Nothing) -> [202 Nothing];
+        DepotTenantEnable "POST" "/v1/depot/tenants/{tenant}/enable" ADMIN, "Enables a tenant.",
+            (Nothing) -> [200 DepotTenant];
+        DepotTenantDisable "POST" "/v1/depot/tenants/{tenant}/disable" ADMIN,
+            "Disables a tenant: it neither takes files nor hands them out.",
+            (Nothing) -> [200 DepotTenant];
+        DepotTenantDrain "POST" "/v1/depot/tenants/{tenant}/drain" ADMIN,
+            "Drains a tenant: it takes no files, and hands out those that it has.",
+            (Nothing) -> [200 DepotTenant];
+        DepotDirectories "PUT" "/v1/depot/tenants/{tenant}/directories" ADMIN,
+            "Sets what becomes of the files of a directory, and its quota.",
+            (Nothing, DepotDirectoryRequest) -> [200 DepotTenant];
+        DepotVolumes "GET" "/v1/depot/volumes" ADMIN, "Lists volumes.",
+            (Nothing) -> [200 DepotVolumesAnswer];
+        DepotMount "POST" "/v1/depot/volumes" ADMIN, "Mounts a volume.",
+            (Nothing, DepotVolumeRequest) -> [201 DepotVolume];
+        DepotVolumeDrain "POST" "/v1/depot/volumes/{volume}/drain" ADMIN,
+            "Drains a volume: it keeps its files and takes no new ones.",
+            (Nothing) -> [200 DepotVolume];
+        DepotVolumeUndrain "POST" "/v1/depot/volumes/{volume}/undrain" ADMIN,
+            "Ends the draining of a volume.",
+            (Nothing) -> [200 DepotVolume];
+        DepotUnmount "DELETE" "/v1/depot/volumes/{volume}" ADMIN,
+            "Unmounts a volume that has no files.",
+            (Nothing) -> [200 Nothing];
     }
     "Market data" {
         Instruments "GET" "/v1/instruments" PUBLIC, "Lists all instruments.",

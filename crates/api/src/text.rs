@@ -123,6 +123,16 @@ impl From<u64> for U64Text {
     }
 }
 
+/// Bytes as lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct HexText(pub String);
+
+schema_inline!(HexText, "HexText", {
+    "type": "string", "pattern": "^([0-9a-f]{2})*$",
+    "description": "Bytes as lower-case hexadecimal digits."
+});
+
 /// A signed 64-bit number, encoded as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct I64Text(pub i64);

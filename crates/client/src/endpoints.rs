@@ -192,6 +192,64 @@ endpoints! {
     purge = QueuePurge(topic) -> PurgeAnswer;
 }
 
+// The depot.
+endpoints! {
+    /// Lists files of a tenant, a page at a time.
+    files = DepotFiles(tenant) ? { DepotFilesQuery<'_> } -> DepotFilesAnswer;
+    /// Describes a file.
+    file = DepotInfo(tenant, id) -> DepotFile;
+    /// Describes the file that is kept under a path.
+    kept_file = DepotShelf(tenant) ? { DepotShelfQuery<'_> } -> DepotFile;
+    /// Deletes a file that is not claimed.
+    delete_file = DepotDelete(tenant, id) -> Nothing;
+    /// Makes a link that permits one request to everyone who has it.
+    link = DepotLink(tenant) { DepotLinkRequest<'_> } -> DepotLinkAnswer;
+    /// Claims files of a tenant.
+    claim_files = DepotClaim(tenant) { DepotClaimRequest } -> DepotClaimsAnswer<'static>;
+    /// Claims files of one of the tenants that the key works for.
+    claim_any_files = DepotClaimAny() { DepotClaimRequest } -> DepotClaimsAnswer<'static>;
+    /// Makes claims last longer.
+    renew_claims = DepotRenew() { DepotRenewRequest<'_> } -> DepotRenewedAnswer;
+    /// Ends claimed files as completed.
+    complete_claims = DepotComplete() { DepotSettleRequest<'_> } -> DepotSettledAnswer;
+    /// Gives claimed files back as failed.
+    fail_claims = DepotFail() { DepotFailRequest<'_> } -> DepotSettledAnswer;
+    /// Makes claimed files dead letters.
+    refuse_claims = DepotRefuse() { DepotRefuseRequest<'_> } -> DepotSettledAnswer;
+    /// Gives claimed files back as if they had not been claimed.
+    return_claims = DepotReturn() { DepotSettleRequest<'_> } -> DepotSettledAnswer;
+    /// Lists dead letters of a tenant.
+    dead_files = DepotDeadLetters(tenant) ? { DepotDeadLettersQuery } -> DepotDeadLettersAnswer;
+    /// Lets dead letters of a tenant be claimed again.
+    redrive_files = DepotRedrive(tenant) ? { DepotRedriveQuery } -> DepotRedriveAnswer;
+    /// Lists the tenants to which the key has a right, a page at a time.
+    tenants = DepotTenants() ? { DepotTenantsQuery<'_> } -> DepotTenantsAnswer;
+    /// Shows a tenant.
+    tenant = DepotTenantShow(tenant) -> DepotTenant;
+    /// Creates a tenant, or sets its quota.
+    set_tenant = DepotTenantSet(tenant) { DepotTenantRequest } -> DepotTenant;
+    /// Deletes a tenant with all its files, in the background.
+    delete_tenant = DepotTenantDelete(tenant) -> Nothing;
+    /// Enables a tenant.
+    enable_tenant = DepotTenantEnable(tenant) -> DepotTenant;
+    /// Disables a tenant.
+    disable_tenant = DepotTenantDisable(tenant) -> DepotTenant;
+    /// Drains a tenant.
+    drain_tenant = DepotTenantDrain(tenant) -> DepotTenant;
+    /// Sets what becomes of the files of a directory, and its quota.
+    set_directory = DepotDirectories(tenant) { DepotDirectoryRequest<'_> } -> DepotTenant;
+    /// Lists volumes.
+    volumes = DepotVolumes() -> DepotVolumesAnswer;
+    /// Mounts a volume.
+    mount_volume = DepotMount() { DepotVolumeRequest<'_> } -> DepotVolume;
+    /// Drains a volume.
+    drain_volume = DepotVolumeDrain(volume) -> DepotVolume;
+    /// Ends the draining of a volume.
+    undrain_volume = DepotVolumeUndrain(volume) -> DepotVolume;
+    /// Unmounts a volume that has no files.
+    unmount_volume = DepotUnmount(volume) -> Nothing;
+}
+
 /// The body of a batch with rows that are not text yet.
 #[derive(Serialize)]
 struct Rows<'a> {
@@ -249,6 +307,31 @@ impl Client {
         Ok(String::from_utf8_lossy(&answer.body).into_owned())
     }
 
+    /// Stores a file whose content is in memory.
+    ///
+    /// # Errors
+    /// The venue refused, or no usable answer came.
+    pub async fn put_file(
+        &self,
+        tenant: &str,
+        query: &DepotPutQuery<'_>,
+        content_type: &'static str,
+        content: Bytes,
+    ) -> Result<DepotFile, ClientError> {
+        let body = Some((content_type, content));
+        self.call_packed(Route::DepotPut, &[tenant], query, body, None).await?.read()
+    }
+
+    /// Reads the content of a file into memory, up to
+    /// [`answer_bytes_max`](crate::ClientOptions::answer_bytes_max).
+    ///
+    /// # Errors
+    /// The venue refused, no answer came, or the content is longer.
+    pub async fn get_file(&self, tenant: &str, id: &str) -> Result<Bytes, ClientError> {
+        let query = DepotGetQuery::default();
+        Ok(self.call_packed(Route::DepotGet, &[tenant, id], &query, None, None).await?.body)
+    }
+
     /// Calls an endpoint whose body or answer is not JSON: messages and leases in their packed
     /// form.
     ///
@@ -279,6 +362,8 @@ mod tests {
         Route::Metrics,
         Route::Stream,
         Route::QueueStream,
+        Route::DepotPut,
+        Route::DepotGet,
         Route::None,
     ];
 

@@ -299,7 +299,8 @@ impl Client {
             request.path.push_str(&format!("{mark}min_seq={seq}"));
         }
         let answer = self.send(&request).await?;
-        if request.method != "GET" && !request.path.starts_with("/v1/queues") {
+        let has_seq = ["/v1/queues", "/v1/depot"].iter().all(|it| !request.path.starts_with(it));
+        if request.method != "GET" && has_seq {
             self.note(&answer);
         }
         Ok(answer)

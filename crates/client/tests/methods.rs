@@ -127,6 +127,7 @@ fn an_operator_runs_the_venue() {
             accounts: Some(Vec::new()),
             scopes: vec![Scope::Read],
             queues: Vec::new(),
+            depot: Vec::new(),
             expires_at: None,
         };
         let key = operator.create_key(&key).await.unwrap();

@@ -29,7 +29,7 @@ use std::task::Poll;
 
 /// The header with the trace of a request: W3C Recommendation "Trace Context", section 3.2.
 static HEADER_TRACE: HeaderName = HeaderName::from_static("traceparent");
-static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
+pub(crate) static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
 
 /// A connection keeps no larger map of headers for its next request.
 const ANSWER_HEADERS_MAX: usize = 32;
@@ -210,6 +210,11 @@ impl Call {
         self.cx().with_principal(self.caller.queue_principal())
     }
 
+    /// The context of the request on the depot's bus.
+    pub(crate) fn depot_cx(&self) -> Context<'_> {
+        self.cx().with_principal(self.caller.depot_principal())
+    }
+
     /// Whether the content type is this media type.
     pub(crate) fn is_of(&self, kind: &[u8]) -> bool {
         let named = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
@@ -303,7 +308,7 @@ impl Call {
 
 /// After authentication: counts the connection for the key, and notes the key's remaining allowance
 /// for the answer.
-fn proved(head: &Parts, caller: &Caller) -> Result<(), ApiError> {
+pub(crate) fn proved(head: &Parts, caller: &Caller) -> Result<(), ApiError> {
     let connection = &Arrival::of(&head.extensions).connection;
     connection.signed_by(caller.id())?;
     connection.note_requests_left(caller.requests_left());

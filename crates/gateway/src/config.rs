@@ -1,7 +1,7 @@
 //! The settings of a gateway.
 
 use crate::connections::TURNED_AWAY_MAX;
-use crate::{Network, QueueLimits, StreamConfig};
+use crate::{DepotLimits, Network, QueueLimits, StreamConfig};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -104,6 +104,8 @@ pub struct GatewayConfig {
     pub slow_request: Duration,
     /// The limits of queues.
     pub queue: QueueLimits,
+    /// The limits of the depot.
+    pub depot: DepotLimits,
     /// The limits of `GET /v1/stream`.
     pub stream: StreamConfig,
 }
@@ -165,6 +167,7 @@ impl Default for GatewayConfig {
             min_seq_wait: Duration::from_secs(1),
             backup_dir: None,
             queue: QueueLimits::default(),
+            depot: DepotLimits::default(),
             stream: StreamConfig::default(),
         }
     }

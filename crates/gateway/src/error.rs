@@ -220,7 +220,10 @@ impl From<rialto_bus::Error> for ApiError {
                 DeskError::NoAnswer(NoAnswer::NoSnapshot) => ApiError::no_snapshot(),
             };
         }
-        let status = status_of_kind(error.kind());
+        let status = match error.code() {
+            "file_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+            _ => status_of_kind(error.kind()),
+        };
         let api_error = ApiError {
             retry: error.is_retryable(),
             ..ApiError::new(status, error.code(), error.message().to_owned())

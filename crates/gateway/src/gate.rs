@@ -15,6 +15,7 @@ use rialto_api::nearest;
 use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
+use rialto_depot_desk::DepotBus;
 use rialto_desk::{
     Answer, AsOf, DeskBus, FeedQuery, FindCurrency, FindInstrument, Freshness, Level, Listing,
     ReadFeed, ToEngine, UnknownLevel,
@@ -23,6 +24,7 @@ use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};
 use rialto_payments::PaymentsBus;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The most symbols to compare with an unknown one.
 const SYMBOLS_COMPARED: usize = 1_000;
@@ -38,6 +40,10 @@ pub(crate) struct Gate {
     pub(crate) payments: Option<Arc<PaymentsBus>>,
     /// The queues, if they are enabled.
     pub(crate) queues: Option<QueueBus>,
+    /// The depot, if it is enabled.
+    pub(crate) depot: Option<DepotBus>,
+    /// Downloads that ended early because the content was damaged.
+    pub(crate) downloads_cut: Arc<AtomicU64>,
     pub(crate) ids: Generator<SystemClock>,
     /// Makes traces for requests without one.
     pub(crate) traces: SplitMix,

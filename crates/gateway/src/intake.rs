@@ -18,8 +18,10 @@ impl Intake {
     pub(crate) fn new(process: Overview) -> Intake {
         let watches =
             |route| matches!(route, Route::Health | Route::Ready | Route::Alive | Route::Metrics);
-        let waits =
-            |route| matches!(route, Route::QueueFetch | Route::QueueRead | Route::QueueStream);
+        let waits = |route| {
+            use Route::{DepotClaim, DepotClaimAny, QueueFetch, QueueRead, QueueStream};
+            matches!(route, QueueFetch | QueueRead | QueueStream | DepotClaim | DepotClaimAny)
+        };
         let kind = |&route: &Route| {
             let is_work = !watches(route) && !waits(route);
             is_work.then(|| process.operations().kind(route.name()))

@@ -14,6 +14,7 @@ mod config;
 mod connections;
 mod convert;
 mod decimal;
+mod download;
 
 mod error;
 mod gate;
@@ -33,6 +34,7 @@ mod socket;
 mod stream;
 
 mod traffic;
+mod upload;
 
 pub use auth::{
     AdminKey, Caller, HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE,
@@ -45,8 +47,12 @@ pub use convert::topic_json;
 pub use error::{ApiError, status_of};
 pub use origin::Origin;
 pub use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
-pub use rialto_api::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
+pub use rialto_api::{
+    DepotGrant, DepotRight, InvalidPattern, InvalidTenantPattern, QueueGrant, QueueRight,
+    TenantPattern, TopicPattern,
+};
 pub use rialto_broker::QueueLimits;
+pub use rialto_depot_desk::DepotLimits;
 pub use rialto_desk::{Scope, Scopes, VenueParts};
 pub use server::{Gateway, GatewayError, GatewayParts};
 pub use stream::StreamConfig;

@@ -45,7 +45,8 @@ impl RequestLog {
 
 /// Whether it is an operator's route that changes something.
 fn changes_venue(route: Route) -> bool {
-    route.path().starts_with("/v1/admin/") && route.method() != "GET"
+    const PREFIXES: [&str; 3] = ["/v1/admin/", "/v1/depot/tenants", "/v1/depot/volumes"];
+    PREFIXES.iter().any(|prefix| route.path().starts_with(prefix)) && route.method() != "GET"
 }
 
 /// Whether it creates or deletes topics or groups, or drops or moves messages.
@@ -63,7 +64,7 @@ fn changes_queues(route: Route) -> bool {
 
 /// Whether the caller can make it wait.
 fn waits(route: Route) -> bool {
-    route == Route::QueueFetch
+    matches!(route, Route::QueueFetch | Route::DepotClaim | Route::DepotClaimAny | Route::DepotPut)
 }
 
 /// Logs a failed request. Callers can cause most refusals at will, so that those are logged as

@@ -13,6 +13,8 @@ use crate::{GatewayConfig, routes};
 use axum::http::HeaderValue;
 use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
+use rialto_depot::Depot;
+use rialto_depot_desk::DepotBus;
 use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
@@ -77,6 +79,8 @@ pub struct GatewayParts {
     pub payments: Option<Arc<PaymentsBus>>,
     /// Serves queues. The caller closes the queue after the gateway has ended.
     pub queue: Option<Queue>,
+    /// Serves files. The caller closes the depot after the gateway has ended.
+    pub depot: Option<Depot>,
 }
 
 /// The threads of a gateway.
@@ -141,7 +145,7 @@ impl Gateway {
         keys: Arc<KeyStore>,
         parts: GatewayParts,
     ) -> Result<Gateway, GatewayError> {
-        let GatewayParts { process, recorder, payments, queue } = parts;
+        let GatewayParts { process, recorder, payments, queue, depot } = parts;
         let threads = Threads::start(&config)?;
         let (listener, local_addr) = listen(&threads.orders, config.listen, &config)?;
         let operations = match (&threads.operations, config.operations_listen) {
@@ -164,6 +168,8 @@ impl Gateway {
             let _inside = threads.shared.enter();
             QueueBus::open(queue, config.queue, stopped.clone(), recorder.clone())
         });
+        let depot = depot
+            .map(|depot| DepotBus::open(depot, config.depot, stopped.clone(), recorder.clone()));
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
@@ -185,6 +191,8 @@ impl Gateway {
             desk,
             payments,
             queues,
+            depot,
+            downloads_cut: Arc::default(),
             intake: Intake::new(process),
             keys: KeyBus::new(keys, recorder.clone()),
             traffic: Traffic::new(),

@@ -5,8 +5,10 @@ use rialto_api::Route;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The statuses of answers; any other counts as the last.
-const STATUSES: [u16; 19] =
-    [101, 200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 0];
+const STATUSES: [u16; 22] = [
+    101, 200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 405, 408, 409, 413, 415, 416, 422, 429,
+    500, 503, 0,
+];
 
 /// The gateway's counts of requests.
 pub(crate) struct Traffic {

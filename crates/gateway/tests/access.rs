@@ -153,6 +153,7 @@ fn an_expired_key_does_not_work() {
         accounts: vec![AccountId(1)],
         scopes: [Scope::Read].into_iter().collect(),
         queues: Vec::new(),
+        depot: Vec::new(),
         expires_us: Some(expires_us),
     };
     for (expires_us, works) in [(now_us() - 1, false), (now_us() + 60_000_000, true)] {

@@ -142,6 +142,7 @@ fn each_key_and_each_address_has_an_allowance() {
                     accounts: vec![rialto_model::AccountId(account)],
                     scopes: [rialto_gateway::Scope::Read].into_iter().collect(),
                     queues: Vec::new(),
+                    depot: Vec::new(),
                     expires_us: None,
                 })
                 .unwrap();

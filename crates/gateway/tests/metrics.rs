@@ -20,7 +20,8 @@ fn value(page: &str, series: &str) -> f64 {
 
 #[test]
 fn every_metric_is_documented_and_every_documented_one_exported() {
-    let (venue, _, _) = TestVenue::with_market(config());
+    let venue = TestVenue::with_depot(config(), |options| options);
+    venue.create_market();
     let reply = venue.operate("GET", "/metrics", Value::Null);
     assert!(reply.head.contains("content-type: text/plain; version=0.0.4"));
     let page = reply.expect(200);

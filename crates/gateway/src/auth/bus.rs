@@ -14,6 +14,8 @@ const OVERLAP_S_MAX: u32 = 7 * 86_400;
 const ACCOUNTS_MAX: usize = 1_000;
 /// The most topic grants of one key.
 const QUEUES_MAX: usize = 100;
+/// The most depot grants of one key.
+const DEPOT_MAX: usize = 100;
 
 bus! {
     /// The requests of operators to the key store.
@@ -87,9 +89,9 @@ requests! {
 
 impl Validate for CreateKey {
     fn validate(&self) -> Result<()> {
-        let Self(KeyRequest { scopes, expires_us, accounts, queues, .. }) = self;
-        if scopes.iter().next().is_none() && queues.is_empty() {
-            let message = "A key has at least one scope or one grant of queues.";
+        let Self(KeyRequest { scopes, expires_us, accounts, queues, depot, .. }) = self;
+        if scopes.iter().next().is_none() && queues.is_empty() && depot.is_empty() {
+            let message = "A key has at least one scope or one grant of queues or of the depot.";
             return Err(AtField("scopes").invalid(message));
         }
         if queues.len() > QUEUES_MAX || queues.iter().any(|grant| grant.rights.is_empty()) {
@@ -97,6 +99,12 @@ impl Validate for CreateKey {
                 "A key has at most {QUEUES_MAX} grants of queues, each with a right at least."
             );
             return Err(AtField("queues").invalid(message));
+        }
+        if depot.len() > DEPOT_MAX || depot.iter().any(|grant| grant.rights.is_empty()) {
+            let message = format!(
+                "A key has at most {DEPOT_MAX} grants of the depot, each with a right at least."
+            );
+            return Err(AtField("depot").invalid(message));
         }
         if expires_us.is_some_and(|end| end <= now_us()) {
             return Err(AtField("expires_at").invalid("The expiry must be in the future."));

@@ -3,6 +3,7 @@
 use super::KeyStore;
 use super::claim::Claim;
 use super::key::{Allowance, LiveKey};
+use super::link::{self, LINK_LIFE_MAX, Link, LinkKey, LinkTarget};
 use super::replay::{NotFresh, SeenSignatures};
 use crate::limits::{Addresses, Bucket, Owner, Rate};
 use crate::{ApiError, GatewayConfig};
@@ -12,6 +13,7 @@ use rialto_api::sign::{
     HEADER_TIMESTAMP, SignedParts, SignedRest, Signer, from_hex, now_us, sha256,
 };
 use rialto_broker::Principal;
+use rialto_depot_desk::DepotPrincipal;
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId, Timestamp};
 use std::net::IpAddr;
@@ -107,6 +109,16 @@ impl Caller {
         }
     }
 
+    /// The rights to tenants of the depot; an admin scope includes all.
+    #[must_use]
+    pub fn depot_principal(&self) -> &DepotPrincipal {
+        static OPERATOR: LazyLock<DepotPrincipal> = LazyLock::new(|| DepotPrincipal::operator(""));
+        match &self.identity {
+            Identity::Operator => &OPERATOR,
+            Identity::Key(key, _) => &key.depot_principal,
+        }
+    }
+
     /// The remaining requests of its allowance, when this one was authenticated.
     pub(crate) fn requests_left(&self) -> u64 {
         self.requests_left
@@ -151,6 +163,7 @@ pub(crate) struct Gatekeeper {
     addresses: Addresses,
     operator: Allowance,
     nobody: Signer,
+    nobody_links: LinkKey,
     began: Instant,
     rate_limited: AtomicU64,
 }
@@ -183,6 +196,7 @@ impl Gatekeeper {
             ),
             operator: Allowance::default(),
             nobody: Signer::new(&super::key::random()),
+            nobody_links: LinkKey::of(&super::key::random()),
             began: Instant::now(),
             rate_limited: AtomicU64::new(0),
         }
@@ -227,6 +241,72 @@ impl Gatekeeper {
                 });
                 self.charge(checked, peer)
             }
+        }
+    }
+
+    /// A link to this target that a caller's key permits, and when it expires in microseconds since
+    /// 1970.
+    pub(crate) fn link(
+        &self,
+        caller: &Caller,
+        target: LinkTarget<'_>,
+        life: Duration,
+    ) -> Result<(String, u64), ApiError> {
+        let life_us = u64::try_from(life.min(LINK_LIFE_MAX).as_micros()).unwrap_or(u64::MAX);
+        let expires_us = now_us().saturating_add(life_us);
+        let live = self.keys.live();
+        let text = match &caller.identity {
+            Identity::Operator => {
+                LinkKey::of(&live.admin.0).link(link::OPERATOR, target, expires_us)
+            }
+            Identity::Key(key, _) => {
+                let key = live.keys.get(&key.info.id).ok_or_else(ApiError::key_not_valid)?;
+                key.current.links.link(&key.info.id, target, expires_us)
+            }
+        };
+        Ok((text, expires_us))
+    }
+
+    /// Admits an unsigned request with a link to this target, as a request of the key that made the
+    /// link.
+    pub(crate) fn check_link(
+        &self,
+        text: &str,
+        target: LinkTarget<'_>,
+        peer: IpAddr,
+    ) -> Result<Caller, ApiError> {
+        let checked = self.follow(text, target);
+        self.charge(checked, peer)
+    }
+
+    fn follow(&self, text: &str, target: LinkTarget<'_>) -> Result<Caller, ApiError> {
+        let invalid = || {
+            let message = "The link does not permit this request, or its key or secret has ended.";
+            unauthorized("link_invalid", message).of("link")
+        };
+        let link = Link::read(text).ok_or_else(invalid)?;
+        let (live, now_us) = (self.keys.live(), now_us());
+        let (identity, requests) = if link.key == link::OPERATOR {
+            let is_made = LinkKey::of(&live.admin.0).made(&link, target);
+            (is_made.then_some(Identity::Operator), &self.operator.requests)
+        } else {
+            // An unknown key takes as much time as a known one, up to the look-up.
+            let Some(key) = live.keys.get(link.key) else {
+                let _ = self.nobody_links.made(&link, target);
+                return Err(invalid());
+            };
+            let made = key.working(now_us).find(|secret| secret.links.made(&link, target));
+            let made = made.filter(|_| key.is_valid_at(now_us)).map(|secret| secret.made);
+            (made.map(|made| Identity::Key(Arc::clone(key), made)), &key.allowance.requests)
+        };
+        let identity = identity.ok_or_else(invalid)?;
+        if now_us >= link.expires_us {
+            let message = "The link has expired; ask for another.";
+            return Err(unauthorized("link_expired", message).of("link"));
+        }
+        match self.take(requests) {
+            Some(requests_left) => Ok(Caller { identity, requests_left }),
+            None => Err(self.refuse_for_number()),
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     /// Whether a request has authentication headers.
-    pub(super) fn is_made(headers: &HeaderMap) -> bool {
+    pub(crate) fn is_made(headers: &HeaderMap) -> bool {
         headers.contains_key(&KEY) || headers.contains_key(header::AUTHORIZATION)
     }
 

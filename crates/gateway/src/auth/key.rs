@@ -1,10 +1,12 @@
 //! API keys and the admin key.
 
+use super::link::LinkKey;
 use crate::limits::{Bucket, Share};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use rialto_api::QueueGrant;
 use rialto_api::sign::{Secret, Signer, from_hex, sha256, to_hex};
+use rialto_api::{DepotGrant, QueueGrant};
 use rialto_broker::Principal;
+use rialto_depot_desk::DepotPrincipal;
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,8 @@ pub struct KeyRequest {
     pub scopes: Scopes,
     /// The grants of topics.
     pub queues: Vec<QueueGrant>,
+    /// The grants of tenants of the depot.
+    pub depot: Vec<DepotGrant>,
     /// The expiry, in microseconds since 1970; `None` for none.
     pub expires_us: Option<u64>,
 }
@@ -52,6 +56,8 @@ pub struct KeyInfo {
     pub scopes: Scopes,
     /// The grants of topics.
     pub queues: Vec<QueueGrant>,
+    /// The grants of tenants of the depot.
+    pub depot: Vec<DepotGrant>,
     /// The time of creation, in microseconds since 1970.
     pub created_us: u64,
     /// The expiry; `None` for none.
@@ -74,6 +80,9 @@ pub(super) struct KeyRecord {
     /// Omitted if empty, so that a binary without queues can read the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) queues: Vec<QueueGrant>,
+    /// Omitted if empty, so that a binary without a depot can read the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) depot: Vec<DepotGrant>,
     pub(super) created_us: u64,
     pub(super) expires_us: Option<u64>,
     pub(super) revoked_us: Option<u64>,
@@ -98,6 +107,7 @@ impl KeyRecord {
             accounts: self.accounts.clone(),
             scopes: self.scopes.iter().copied().collect(),
             queues: self.queues.clone(),
+            depot: self.depot.clone(),
             created_us: self.created_us,
             expires_us: self.expires_us,
             revoked_us: self.revoked_us,
@@ -110,6 +120,7 @@ impl KeyRecord {
 pub(super) struct LiveSecret {
     secret: Secret,
     pub(super) signer: Signer,
+    pub(super) links: LinkKey,
     /// The change of the store that made it; 0 if it is older than the opening of the store.
     pub(super) made: u64,
 }
@@ -119,6 +130,7 @@ pub(super) struct LiveKey {
     pub(super) info: KeyInfo,
     pub(super) grant: Grant,
     pub(super) queue_principal: Principal,
+    pub(super) depot_principal: DepotPrincipal,
     pub(super) current: LiveSecret,
     /// The previous secret, and until when it works.
     pub(super) previous: Option<(LiveSecret, u64)>,
@@ -141,6 +153,7 @@ impl LiveKey {
             LiveSecret {
                 secret: secret.clone(),
                 signer: Signer::new(secret.as_bytes()),
+                links: LinkKey::of(secret.as_bytes()),
                 made: known.map_or(change, |known| known.made),
             }
         };
@@ -149,6 +162,10 @@ impl LiveKey {
             queue_principal: match record.scopes.contains(&Scope::Admin) {
                 true => Principal::operator(&record.id),
                 false => Principal::new(&record.id, &*record.queues),
+            },
+            depot_principal: match record.scopes.contains(&Scope::Admin) {
+                true => DepotPrincipal::operator(&record.id),
+                false => DepotPrincipal::new(&record.id, &*record.depot),
             },
             grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts),
             current: live(&record.secret),

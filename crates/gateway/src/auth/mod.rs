@@ -5,6 +5,7 @@ mod check;
 mod claim;
 mod file;
 mod key;
+mod link;
 mod replay;
 mod seal;
 mod store;
@@ -15,6 +16,7 @@ pub(crate) use check::{Gatekeeper, Standing};
 pub(crate) use claim::Claim;
 pub use file::{KeyFileError, MasterKey};
 pub use key::{AdminKey, KeyInfo, KeyRequest};
+pub(crate) use link::{LINK_LIFE_MAX, LinkTarget};
 pub use rialto_api::sign::{
     HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE,
     HEADER_TIMESTAMP, Secret, SignRequest, now_us,

@@ -148,6 +148,7 @@ impl KeyStore {
             accounts: request.accounts,
             scopes: request.scopes.iter().collect(),
             queues: request.queues,
+            depot: request.depot,
             created_us: now_us(),
             expires_us: request.expires_us,
             revoked_us: None,
@@ -261,7 +262,7 @@ fn encode(content: &Content) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rialto_api::{QueueGrant, QueueRight, TopicPattern};
+    use rialto_api::{DepotGrant, DepotRight, QueueGrant, QueueRight, TenantPattern, TopicPattern};
     use rialto_desk::Scope;
     use rialto_model::{AccountId, MemberId};
     use std::os::unix::fs::PermissionsExt;
@@ -278,6 +279,10 @@ mod tests {
                 bytes_max: Some(1 << 30),
                 topics: TopicPattern::new("jobs.*").unwrap(),
                 rights: vec![QueueRight::Produce],
+            }],
+            depot: vec![DepotGrant {
+                tenants: TenantPattern::new("acme-*").unwrap(),
+                rights: vec![DepotRight::Read, DepotRight::Work],
             }],
             expires_us: None,
         }
@@ -354,14 +359,15 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_queues_is_kept_as_it_was_before_there_were_queues() {
+    fn a_key_without_grants_is_kept_as_it_was_before_there_were_grants() {
         let dir = tempfile::tempdir().unwrap();
         let keys = KeyStore::open(dir.path(), &MasterKey::Given([1; 32])).unwrap().keys;
-        keys.create(KeyRequest { queues: Vec::new(), ..request() }).unwrap();
+        keys.create(KeyRequest { queues: Vec::new(), depot: Vec::new(), ..request() }).unwrap();
         let bytes = encode(&keys.lock().content);
-        assert!(!String::from_utf8_lossy(&bytes).contains("queues"));
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("queues") && !text.contains("depot"));
         let read: Content = serde_json::from_slice(&bytes).unwrap();
-        assert!(read.keys[0].queues.is_empty());
+        assert!(read.keys[0].queues.is_empty() && read.keys[0].depot.is_empty());
     }
 
     #[test]

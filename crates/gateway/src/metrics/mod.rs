@@ -1,5 +1,6 @@
 //! Metrics in the text format of Prometheus. `docs/metrics.md` lists all.
 
+mod depot;
 mod queue;
 
 use crate::ApiError;
@@ -145,6 +146,9 @@ fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     if let Some(queues) = &gate.queues {
         queue::write(&mut page, queues.queue(), is_operator);
     }
+    if let Some(bus) = &gate.depot {
+        depot::write(&mut page, gate, bus, is_operator);
+    }
     gateway(&mut page, gate);
     page.0
 }
@@ -276,7 +280,8 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let counted = gate.desk.counters().each().chain(gate.keys.counters().each());
     let of_payments = payments.into_iter().flat_map(|payments| payments.counters().each());
     let of_queues = gate.queues.iter().flat_map(|queues| queues.counters().each());
-    for (request, counts) in counted.chain(of_payments).chain(of_queues) {
+    let of_depot = gate.depot.iter().flat_map(|depot| depot.counters().each());
+    for (request, counts) in counted.chain(of_payments).chain(of_queues).chain(of_depot) {
         asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
         for (kind, count) in counts.failures() {
             asked.with(&[("request", &request), ("outcome", &kind.name())], count);
@@ -287,8 +292,9 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let of_payments = payments.into_iter().flat_map(|payments| payments.durations().each());
     let of_queues = gate.queues.iter().flat_map(|queues| queues.durations().each());
     let of_desk = report.requests.iter().cloned();
+    let of_depot = gate.depot.iter().flat_map(|depot| depot.durations().each());
     let took = of_desk.chain(gate.keys.durations().each()).chain(of_payments).chain(of_queues);
-    for took in took {
+    for took in took.chain(of_depot) {
         let bounds = Durations::BOUNDS_US.iter().map(|us| *us as f64 / 1e6);
         let sum = took.sum_ns as f64 / NANOSECONDS;
         times.buckets_of(("request", took.request), bounds, &took.buckets, sum);

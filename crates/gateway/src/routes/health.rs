@@ -26,6 +26,7 @@ pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
         engine: engine_state(&venue).into(),
         durability: gate.desk.level().name().into(),
         storage: storage(gate.desk.storage()),
+        depot_failure: gate.depot.as_ref().and_then(|depot| depot.depot().failure()),
         components: process.status().iter().map(component).collect(),
     };
     Ok(respond(StatusCode::OK, &response, 1_024))

@@ -24,6 +24,7 @@ pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
         accounts: accounts(gate, &call, body.member, body.accounts).await?,
         scopes: body.scopes.into_iter().collect(),
         queues: body.queues,
+        depot: body.depot,
         expires_us: body.expires_at.map(|time| time.0 / 1_000),
     };
     let (info, secret) = gate.keys.send(CreateKey(request), &call.cx()).await?;
@@ -92,6 +93,7 @@ fn key_answer(key: &KeyInfo, secret: Option<&Secret>) -> KeyAnswer {
         accounts: key.accounts.clone(),
         scopes: key.scopes.iter().collect(),
         queues: key.queues.clone(),
+        depot: key.depot.clone(),
         created_at: time(key.created_us),
         expires_at: key.expires_us.map(time),
         revoked_at: key.revoked_us.map(time),

@@ -3,6 +3,7 @@
 mod batch;
 mod consumers;
 mod dead_letters;
+mod depot;
 mod description;
 mod health;
 mod keys;
@@ -159,6 +160,35 @@ fn caller_routes() -> Router<Arc<Gate>> {
         QueueExtend => consumers::extend,
         QueueLeases => consumers::list,
         QueueStream => crate::push::upgrade,
+        DepotPut => depot::files::put,
+        DepotFiles => depot::files::list,
+        DepotGet => depot::files::get,
+        DepotInfo => depot::files::info,
+        DepotShelf => depot::files::shelf,
+        DepotDelete => depot::files::delete,
+        DepotLink => depot::links::make,
+        DepotDeadLetters => depot::files::dead_letters,
+        DepotRedrive => depot::files::redrive,
+        DepotClaim => depot::claims::claim,
+        DepotClaimAny => depot::claims::claim_any,
+        DepotRenew => depot::claims::renew,
+        DepotComplete => depot::claims::complete,
+        DepotFail => depot::claims::fail,
+        DepotRefuse => depot::claims::refuse,
+        DepotReturn => depot::claims::give_back,
+        DepotTenants => depot::tenants::list,
+        DepotTenantShow => depot::tenants::show,
+        DepotTenantSet => depot::tenants::set,
+        DepotTenantDelete => depot::tenants::delete,
+        DepotTenantEnable => depot::tenants::enable,
+        DepotTenantDisable => depot::tenants::disable,
+        DepotTenantDrain => depot::tenants::drain,
+        DepotDirectories => depot::tenants::directory,
+        DepotVolumes => depot::volumes::list,
+        DepotMount => depot::volumes::mount,
+        DepotVolumeDrain => depot::volumes::drain,
+        DepotVolumeUndrain => depot::volumes::undrain,
+        DepotUnmount => depot::volumes::unmount,
         Instruments => market::instruments,
         Instrument => market::instrument,
         Book => market::book,

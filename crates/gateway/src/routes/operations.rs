@@ -52,8 +52,12 @@ pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
     let body: BackupRequest<'_> = call.json()?;
     let made = gate.send(&call.cx(), TakeBackup { name: body.name.into_owned() }).await?;
     // An operator should learn this before the backup is needed.
-    let parts =
-        [("keys", true), ("flows", gate.payments.is_some()), ("queues", gate.queues.is_some())];
+    let parts = [
+        ("keys", true),
+        ("flows", gate.payments.is_some()),
+        ("queues", gate.queues.is_some()),
+        ("depot", gate.depot.is_some()),
+    ];
     let response = BackupAnswer {
         directory: made.directory.to_string_lossy().into_owned(),
         seq: made.seq,

@@ -5,6 +5,7 @@
 
 pub mod described;
 
+use rialto_depot::{Depot, DepotOptions, Level as DepotLevel};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, Sources};
@@ -238,6 +239,7 @@ pub struct TestVenue {
     pub live: Arc<Live>,
     pub engine: Option<Arc<Engine>>,
     pub keys: Arc<KeyStore>,
+    pub depot: Option<Depot>,
     pub admin: AdminKey,
     pub address: SocketAddr,
     pub dir: tempfile::TempDir,
@@ -276,13 +278,36 @@ impl TestVenue {
         TestVenue::open(config, EngineConfig::default(), live, Sources::system().clock)
     }
 
+    /// A venue with a depot, whose options `change` changes.
+    pub fn with_depot(
+        config: GatewayConfig,
+        change: impl FnOnce(DepotOptions) -> DepotOptions,
+    ) -> TestVenue {
+        let dir = tempfile::tempdir().unwrap();
+        let options = DepotOptions::at(dir.path().join("depot")).level(DepotLevel::Buffered);
+        let depot = Depot::open(change(options)).unwrap();
+        let (engine, live) = (EngineConfig::default(), LiveConfig::default());
+        TestVenue::open_in(dir, config, engine, live, Sources::system().clock, Some(depot))
+    }
+
     fn open(
-        mut config: GatewayConfig,
+        config: GatewayConfig,
         engine: EngineConfig,
         live: LiveConfig,
         clock: Arc<dyn Clock>,
     ) -> TestVenue {
         let dir = tempfile::tempdir().unwrap();
+        TestVenue::open_in(dir, config, engine, live, clock, None)
+    }
+
+    fn open_in(
+        dir: tempfile::TempDir,
+        mut config: GatewayConfig,
+        engine: EngineConfig,
+        live: LiveConfig,
+        clock: Arc<dyn Clock>,
+        depot: Option<Depot>,
+    ) -> TestVenue {
         let engine = EngineConfig {
             data_dir: dir.path().join("data"),
             segment_bytes: 4 << 20,
@@ -306,6 +331,7 @@ impl TestVenue {
         let parts = GatewayParts {
             payments: Some(payments.bus()),
             queue: Some(queue),
+            depot: depot.clone(),
             ..GatewayParts::default()
         };
         let gateway = Gateway::start_with(config, venue, Arc::clone(&keys), parts).unwrap();
@@ -316,6 +342,7 @@ impl TestVenue {
             live,
             engine: Some(engine),
             keys,
+            depot,
             admin: opened.new_admin_key.unwrap(),
             dir,
         }
@@ -455,6 +482,9 @@ impl Drop for TestVenue {
             gateway.shutdown(Duration::from_secs(5));
         }
         self.payments = None;
+        if let Some(depot) = self.depot.take() {
+            let _ = depot.close();
+        }
         self.live.stop();
         if let Some(engine) = self.engine.take() {
             engine.shutdown(Duration::from_secs(5));

@@ -13,6 +13,7 @@ pub use print::print;
 pub use setting::{Kind, Setting};
 pub use settings::{SECTIONS, SETTINGS};
 
+use rialto_depot::DepotOptions;
 use rialto_desk::LiveConfig;
 use rialto_engine::{EngineConfig, StorageLimits};
 use rialto_gateway::GatewayConfig;
@@ -40,6 +41,8 @@ pub struct Config {
     pub queue_descriptors_max: usize,
     /// The bytes of files dropped by retention that the queue reuses.
     pub queue_spare_bytes: u64,
+    /// The file pool of the venue.
+    pub depot: DepotConfig,
     /// The most commands that the feed may lag while the venue is ready.
     pub feed_lag_max: u64,
     /// The settings of the recorder.
@@ -86,6 +89,46 @@ impl std::str::FromStr for LogFormat {
     }
 }
 
+/// The settings of the venue's file pool. Its level is that of the venue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DepotConfig {
+    /// Whether the venue has one.
+    pub enabled: bool,
+    /// Its directory; `None` for `depot` in the data directory.
+    pub dir: Option<PathBuf>,
+    /// The largest file, in bytes.
+    pub upload_bytes_max: u64,
+    /// The largest file that travels in its message, in bytes.
+    pub inline_bytes_max: usize,
+    /// How long a claim lasts, unless the worker says otherwise.
+    pub claim_duration: Duration,
+    /// How often a file is claimed before it becomes a dead letter; 0 is no limit.
+    pub attempts_max: u16,
+    /// A volume with fewer free bytes takes no new files.
+    pub free_bytes_min: u64,
+    /// The most bytes of all volumes that are not durable.
+    pub unsynced_bytes: u64,
+    /// The descriptors that its work queues may keep open.
+    pub descriptors_max: usize,
+}
+
+impl Default for DepotConfig {
+    fn default() -> DepotConfig {
+        let DepotOptions { volumes, claim_duration, attempts_max, .. } = DepotOptions::at("");
+        DepotConfig {
+            enabled: false,
+            dir: None,
+            upload_bytes_max: 16 << 30,
+            inline_bytes_max: 16 << 10,
+            claim_duration,
+            attempts_max,
+            free_bytes_min: volumes.free_bytes_min,
+            unsynced_bytes: volumes.unsynced_bytes_max,
+            descriptors_max: 512,
+        }
+    }
+}
+
 /// The settings of the venue's recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderConfig {
@@ -126,6 +169,7 @@ impl Default for Config {
             queue_buffers_bytes: 0,
             queue_descriptors_max: QueueOptions::in_memory().descriptors_max,
             queue_spare_bytes: QueueOptions::in_memory().spare_bytes_max,
+            depot: DepotConfig::default(),
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             storage: StorageLimits { entry_bytes: 512 << 20, topics_bytes: 1 << 30 },

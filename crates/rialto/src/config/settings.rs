@@ -26,6 +26,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("gateway", "HTTP and WebSocket, and the limits of keys and addresses."),
     ("withdrawals", "Withdrawals, which the operator decides about."),
     ("queue", "Topics over HTTP (docs/queue.md)."),
+    ("depot", "Files of tenants over HTTP (docs/depot-http.md)."),
     ("recorder", "Records of requests that change something; `rialto flow` shows them."),
     ("stream", "The WebSocket stream: bounds of each connection, and of all."),
     ("logging", "Log lines on standard error."),
@@ -421,6 +422,50 @@ pub const SETTINGS: &[Setting] = &[
          next files: the disk then writes half as much. The space is used until the disk is full \
          or the venue stops, and old contents stay in a file until it is overwritten \
          (docs/log.md). 0 keeps none."),
+    other!("depot", "enabled", Switch, depot.enabled,
+        "Whether the venue has a pool of files. Its durability is that of the engine when the pool is \
+         made."),
+    other!("depot", "dir", OptionalPath, depot.dir,
+        "The directory of the pool. Empty for the directory depot of the data directory."),
+    number!("depot", "upload_bytes_max", 1, 1_125_899_906_842_624, "bytes",
+        depot.upload_bytes_max as u64,
+        "The longest file; a longer one gets file_too_large (413)."),
+    number!("depot", "inline_bytes_max", 0, 524_288, "bytes", depot.inline_bytes_max as usize,
+        "Files for workers of at most this length are stored in their messages, and not on a volume."),
+    millis!("depot", "claim_duration_ms", 100, 86_400_000, depot.claim_duration,
+        "How long a claim lasts, unless the worker says otherwise."),
+    number!("depot", "attempts_max", 0, 65_535, "", depot.attempts_max as u16,
+        "How often a file is claimed before it becomes a dead letter; 0 for no limit. A change applies \
+         to new tenants."),
+    number!("depot", "free_bytes_min", 0, 1_125_899_906_842_624, "bytes",
+        depot.free_bytes_min as u64,
+        "A volume with fewer free bytes takes no new files."),
+    number!("depot", "unsynced_bytes", 1_048_576, 1_099_511_627_776, "bytes",
+        depot.unsynced_bytes as u64,
+        "The most bytes of all volumes together that are written and not durable; one volume may have \
+         a quarter of them. Beyond, a writer makes its bytes durable before it goes on."),
+    number!("depot", "uploads_max", 1, 512, "", gateway.depot.uploads_max as usize,
+        "Uploads at a time; one more gets too_many_uploads (503). Each takes a thread and about 2 MiB \
+         of memory."),
+    number!("depot", "key_uploads_max", 1, 512, "", gateway.depot.key_uploads_max as usize,
+        "Uploads of one key at a time; one more gets too_many_uploads (503)."),
+    number!("depot", "upload_rate_min", 1, 1_073_741_824, "bytes per second",
+        gateway.depot.upload_rate_min as u64,
+        "The fewest bytes per second of an upload, over gateway.body_timeout_ms; a slower one gets \
+         upload_too_slow (408)."),
+    number!("depot", "downloads_max", 1, 65_536, "", gateway.depot.downloads_max as usize,
+        "Downloads at a time; one more gets too_many_downloads (503). Each takes about 2 MiB of \
+         memory."),
+    number!("depot", "key_downloads_max", 1, 65_536, "",
+        gateway.depot.key_downloads_max as usize,
+        "Downloads of one key at a time; one more gets too_many_downloads (503)."),
+    number!("depot", "grant_tenants_max", 0, 65_536, "tenants",
+        gateway.depot.grant_tenants_max as usize,
+        "The most tenants with names in a key's grant, checked when the first file of a tenant would \
+         create it. Above it grant_tenants (503). Operators are exempt."),
+    number!("depot", "descriptors_max", 64, 1_048_576, "descriptors",
+        depot.descriptors_max as usize,
+        "How many descriptors the work queues of the pool keep open, over all tenants."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "The most requests recorded in one second, sampled at random, with their nested requests. \

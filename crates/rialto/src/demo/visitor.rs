@@ -92,6 +92,7 @@ fn made(venue: &Venue, url: &str) -> Result<KeyFile, Error> {
         accounts: vec![AccountId(VISITOR)],
         scopes: [Scope::Read, Scope::Trade, Scope::Transfer].into_iter().collect(),
         queues: Vec::new(),
+        depot: Vec::new(),
         expires_us: None,
     };
     let (info, secret) =

@@ -11,6 +11,9 @@ use std::fmt::Write;
 /// Files of journal, event log, snapshots, withdrawals and the recorder, files that a backup or a
 /// query of the past opens meanwhile, and what the threads wait on.
 const ENGINE: u64 = 256;
+/// Files that the depot keeps open besides those of its work queues and of transfers, and files that
+/// claims open to see whether their content is there.
+const DEPOT: u64 = 64;
 /// Segments that the resumption of one private stream has open.
 const EACH_REPLAY: u64 = 2;
 
@@ -32,6 +35,12 @@ impl Need {
         ];
         if config.queue_enabled {
             others.push(("queue.descriptors_max", config.queue_descriptors_max as u64));
+        }
+        if config.depot.enabled {
+            let transfers = gateway.depot.uploads_max + gateway.depot.downloads_max;
+            others.push(("depot.descriptors_max", config.depot.descriptors_max as u64));
+            others.push(("depot.uploads_max and depot.downloads_max", transfers as u64));
+            others.push(("history and volumes of the depot", DEPOT));
         }
         Need { connections: gateway.descriptors_max() as u64, others }
     }

@@ -2,6 +2,7 @@
 
 use super::closing::Deadline;
 use super::made::Made;
+use rialto_depot::Depot;
 use rialto_desk::{Live, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey};
@@ -30,6 +31,8 @@ pub(super) struct Part {
     pub(super) payments: Made<Weak<PaymentsBus>>,
     /// None if the venue keeps no queues.
     pub(super) queue: Option<Made<Queue>>,
+    /// None if the venue has no depot.
+    pub(super) depot: Option<Made<Depot>>,
     pub(super) process: Overview,
     pub(super) recorder: Option<Arc<Recorder>>,
     pub(super) deadline: Deadline,
@@ -46,11 +49,13 @@ impl Component for Part {
         };
         let keys = Arc::new(keys);
         let queue = self.queue.as_ref().map(Made::get).transpose()?;
+        let depot = self.depot.as_ref().map(Made::get).transpose()?;
         let parts = GatewayParts {
             process: self.process.clone(),
             recorder: self.recorder.clone(),
             payments: self.payments.get()?.upgrade(),
             queue: queue.map(|queue| Queue::clone(&queue)),
+            depot: depot.map(|depot| Depot::clone(&depot)),
         };
         let gateway = Gateway::start_with(self.config.clone(), venue, Arc::clone(&keys), parts)?;
         let (local_addr, operations_addr) = (gateway.local_addr(), gateway.operations_addr());

@@ -5,6 +5,7 @@
 //! and the engine finishes its commands, confirms the journal and makes a snapshot.
 
 mod closing;
+mod depot;
 mod descriptors;
 mod engine;
 mod feed;
@@ -25,6 +26,7 @@ use crate::terminal::note;
 use crate::{Error, tell_all};
 use closing::Deadline;
 use made::Made;
+use rialto_depot::{BlockSealing, DepotOptions, VolumeOptions};
 use rialto_desk::Live;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, RecoveryReport};
@@ -43,6 +45,8 @@ use std::time::{Duration, Instant};
 const AUTH_DIR: &str = "auth";
 /// Where topics live.
 const QUEUE_DIR: &str = "queue";
+/// Where the depot lives, unless a directory is set.
+const DEPOT_DIR: &str = "depot";
 /// Where the flows of withdrawals live.
 const FLOWS_DIR: &str = "flows";
 /// How often something that has no way to call back is looked at.
@@ -173,15 +177,28 @@ impl Venue {
             made
         });
 
-        let storage = storage::Part::new(config, disk, running.clone(), queue.clone());
+        let depot = config.depot.enabled.then(|| {
+            // It starts behind the engine, as the queue does.
+            let depot = depot::Part::new(depot_options(config, &disk));
+            let made = depot.made();
+            lifecycle.register("depot", depot).needs("engine").restart(Restart::NEVER);
+            made
+        });
+
+        let storage =
+            storage::Part::new(config, disk, running.clone(), queue.clone(), depot.clone());
         let mut storage = lifecycle.register("storage", storage);
         storage.needs("engine").restart(Restart::NEVER);
         if queue.is_some() {
             storage.needs("queue");
         }
+        if depot.is_some() {
+            storage.needs("depot");
+        }
 
         let gateway = gateway::Part {
             queue,
+            depot,
             recorder: records,
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
@@ -196,6 +213,7 @@ impl Venue {
         };
         let door = gateway.made.clone();
         let (has_recorder, has_queue) = (gateway.recorder.is_some(), gateway.queue.is_some());
+        let has_depot = gateway.depot.is_some();
         let mut gateway = lifecycle.register("gateway", gateway);
         gateway
             .needs("journal")
@@ -209,6 +227,9 @@ impl Venue {
         }
         if has_queue {
             gateway.needs("queue");
+        }
+        if has_depot {
+            gateway.needs("depot");
         }
 
         lifecycle.start().map_err(|error| {
@@ -320,6 +341,34 @@ impl Venue {
                  acknowledged, and the next start replays it\n{report}"
             ))),
         }
+    }
+}
+
+/// The options of the depot of a venue. Its files are encrypted and compressed as the engine's logs.
+fn depot_options(config: &Config, disk: &Arc<dyn Disk>) -> DepotOptions {
+    let depot = &config.depot;
+    let dir = depot.dir.clone().unwrap_or_else(|| config.data_dir().join(DEPOT_DIR));
+    let options = DepotOptions::at(dir);
+    DepotOptions {
+        level: config.engine.level,
+        disk: Arc::clone(disk),
+        volumes: VolumeOptions {
+            keys: config.engine.keys.clone(),
+            sealing: BlockSealing {
+                encryption: config.engine.sealing.encryption,
+                ..BlockSealing::default()
+            },
+            free_bytes_min: depot.free_bytes_min,
+            volume_unsynced_bytes_max: depot.unsynced_bytes / 4,
+            unsynced_bytes_max: depot.unsynced_bytes,
+            ..VolumeOptions::default()
+        },
+        inline_bytes_max: depot.inline_bytes_max,
+        file_bytes_max: depot.upload_bytes_max,
+        claim_duration: depot.claim_duration,
+        attempts_max: depot.attempts_max,
+        descriptors_max: depot.descriptors_max,
+        ..options
     }
 }
 

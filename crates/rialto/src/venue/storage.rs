@@ -1,11 +1,12 @@
 //! The watch over the disk as a component: it measures the free space, updates [`Storage`], which
-//! request handlers read, and has the queue refuse messages.
+//! request handlers read, and has the queue refuse messages and the depot refuse files.
 
 use super::made::Made;
-use super::{FLOWS_DIR, QUEUE_DIR};
+use super::{DEPOT_DIR, FLOWS_DIR, QUEUE_DIR};
 use crate::config::Config;
 use crate::inspect::{EVENTS_DIR, JOURNAL_DIR, RECORDINGS_DIR};
 use crate::tell_all;
+use rialto_depot::Depot;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, Storage, StorageLevel, StorageLimits, StorageReading};
 use rialto_lifecycle::{Component, Failure, Health};
@@ -26,12 +27,13 @@ const FILES_MAX: usize = 200_000;
 /// The unit of a file's block count, independent of the file system.
 const BLOCK_BYTES: u64 = 512;
 /// What takes the disk up: the name in `/v1/health`, and the directory.
-const PARTS: [(&str, &str); 6] = [
+const PARTS: [(&str, &str); 7] = [
     ("journal", JOURNAL_DIR),
     ("event_log", EVENTS_DIR),
     ("snapshots", "snapshots"),
     ("flows", FLOWS_DIR),
     ("queue", QUEUE_DIR),
+    ("depot", DEPOT_DIR),
     ("recordings", RECORDINGS_DIR),
 ];
 
@@ -41,6 +43,7 @@ pub(super) struct Part {
     data_dir: PathBuf,
     engine: Made<Engine>,
     queue: Option<Made<Queue>>,
+    depot: Option<Made<Depot>>,
     /// Dropping the sender ends the thread.
     running: Option<(SyncSender<()>, JoinHandle<()>)>,
 }
@@ -51,6 +54,7 @@ impl Part {
         disk: Arc<dyn Disk>,
         engine: Made<Engine>,
         queue: Option<Made<Queue>>,
+        depot: Option<Made<Depot>>,
     ) -> Part {
         let mut limits = config.storage;
         if limits.entry_bytes > 0 {
@@ -58,7 +62,7 @@ impl Part {
             limits.entry_bytes = limits.entry_bytes.max(4 * config.engine.segment_bytes);
         }
         let data_dir = config.data_dir().to_path_buf();
-        Part { limits, disk, data_dir, engine, queue, running: None }
+        Part { limits, disk, data_dir, engine, queue, depot, running: None }
     }
 }
 
@@ -70,6 +74,7 @@ impl Component for Part {
             data_dir: self.data_dir.clone(),
             storage: Arc::clone(self.engine.get()?.storage()),
             queue: self.queue.clone(),
+            depot: self.depot.clone(),
             reading: StorageReading::default(),
             add_up_at: Instant::now(),
             is_blind: false,
@@ -111,6 +116,7 @@ struct Watch {
     data_dir: PathBuf,
     storage: Arc<Storage>,
     queue: Option<Made<Queue>>,
+    depot: Option<Made<Depot>>,
     reading: StorageReading,
     add_up_at: Instant,
     /// Whether the last query of the free bytes failed.
@@ -145,6 +151,9 @@ impl Watch {
         if let Some(Ok(queue)) = self.queue.as_ref().map(Made::get) {
             queue.set_refusing(level > StorageLevel::Enough);
         }
+        if let Some(Ok(depot)) = self.depot.as_ref().map(Made::get) {
+            depot.set_refusing(level > StorageLevel::Enough);
+        }
     }
 }
 
@@ -155,11 +164,14 @@ fn log(before: StorageLevel, level: StorageLevel, free_bytes: u64) {
             "the disk is nearly full: orders are refused, cancels, withdrawals and operators pass"
         ),
         StorageLevel::Low if before < level => {
-            tracing::warn!(free_bytes, "the disk is filling up: topics and recordings are refused");
+            tracing::warn!(
+                free_bytes,
+                "the disk is filling up: topics, files and recordings are refused"
+            );
         }
         StorageLevel::Low => tracing::warn!(
             free_bytes,
-            "there is room for orders again; topics and recordings are still refused"
+            "there is room for orders again; topics, files and recordings are still refused"
         ),
         StorageLevel::Enough => tracing::info!(free_bytes, "there is room for everything again"),
     }

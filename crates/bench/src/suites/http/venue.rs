@@ -113,6 +113,7 @@ fn key(
         accounts: vec![AccountId(member)],
         scopes: [scope].into_iter().collect(),
         queues,
+        depot: Vec::new(),
         expires_us: None,
     };
     let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;

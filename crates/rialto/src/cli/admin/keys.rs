@@ -8,7 +8,10 @@ use crate::inspect::utc;
 use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use crate::terminal::say;
 use clap::Subcommand;
-use rialto_client::api::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Route, Str};
+use rialto_client::api::{
+    DepotGrant, DepotRight, KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Route, Str,
+    TenantPattern,
+};
 use rialto_model::{AccountId, MemberId, Scope, Timestamp};
 
 #[derive(Debug, Subcommand)]
@@ -24,6 +27,10 @@ pub(super) enum KeyAction {
         /// The accounts that it may act for; by default all that the member has now.
         #[arg(long, value_delimiter = ',')]
         accounts: Option<Vec<u32>>,
+        /// A right to files of the depot, such as acme:read,write or acme-*:work: a tenant, or how its
+        /// name begins and a *, and the rights read, write and work. May be given several times.
+        #[arg(long, value_name = "TENANT:RIGHTS", value_parser = depot_grant)]
+        depot_grant: Vec<DepotGrant>,
         /// A label.
         #[arg(long)]
         label: Option<String>,
@@ -51,7 +58,7 @@ pub(super) enum KeyAction {
 impl KeyAction {
     pub(super) fn run(&self, venue: &Remote) -> Result<(), Error> {
         match self {
-            KeyAction::Create { member, scopes, accounts, label, expires_at } => {
+            KeyAction::Create { member, scopes, accounts, depot_grant, label, expires_at } => {
                 let accounts = accounts.as_ref();
                 let request = KeyCreateRequest {
                     label: label.as_deref().map(Str::from),
@@ -59,6 +66,7 @@ impl KeyAction {
                     accounts: accounts.map(|all| all.iter().copied().map(AccountId).collect()),
                     scopes: scopes.clone(),
                     queues: Vec::new(),
+                    depot: depot_grant.clone(),
                     expires_at: *expires_at,
                 };
                 venue.show(Route::AdminKeyCreate, &[], NO_QUERY, Some(&request), tell_secret)
@@ -73,6 +81,17 @@ impl KeyAction {
             }
         }
     }
+}
+
+/// Reads a grant such as `acme:read,write`.
+fn depot_grant(text: &str) -> Result<DepotGrant, String> {
+    let (tenants, rights) = text.split_once(':').ok_or("a grant is TENANT:RIGHTS")?;
+    let rights = rights.split(',').map(|word| {
+        let known = DepotRight::ALL.iter().copied().find(|right| right.name() == word);
+        known.ok_or_else(|| format!("{word:?} is not read, write or work"))
+    });
+    let tenants = TenantPattern::new(tenants).map_err(|error| error.to_string())?;
+    Ok(DepotGrant { tenants, rights: rights.collect::<Result<_, _>>()? })
 }
 
 fn tell_keys(answer: &KeysAnswer) {
@@ -103,4 +122,21 @@ fn tell_secret(key: &KeyAnswer) {
     crate::terminal::note(format_args!(
         "the secret is shown only once; the two lines make a key file (chmod 600)"
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_names_tenants_and_rights() {
+        let grant = depot_grant("acme-*:read,work").unwrap();
+        assert!(
+            grant.allows(DepotRight::Read, "acme-eu") && grant.allows(DepotRight::Work, "acme-eu")
+        );
+        assert!(!grant.allows(DepotRight::Write, "acme-eu"));
+        for bad in ["acme", "acme:", "acme:own", "ACME:read", ":read"] {
+            assert!(depot_grant(bad).is_err(), "{bad}");
+        }
+    }
 }

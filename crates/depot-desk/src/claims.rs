@@ -1,0 +1,414 @@
+//! Claiming files, and ending claims.
+
+use crate::DepotPrincipal;
+use crate::error::depot_error;
+use crate::policy::NeedsDepotRight;
+use crate::service::{DepotService, joined, principal};
+use rialto_api::DepotRight;
+use rialto_api::limits::{CLAIMS_MAX, DETAIL_BYTES_MAX};
+use rialto_bus::behaviour::Validate;
+use rialto_bus::{Command, Context, Handler, Request, Result};
+use rialto_depot::{
+    CLAIM_DURATION_MAX, CLAIM_DURATION_MIN, CLAIM_FILES_MAX, Claim, ClaimOptions, ClaimToken,
+    Depot, DepotError, TenantName, Timestamp,
+};
+use rialto_desk::AtField;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+const _: () = assert!(CLAIMS_MAX == CLAIM_FILES_MAX);
+
+/// The longest that a claim waits for files.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+/// The longest delay of a file that failed: a day.
+const DELAY_MAX: Duration = Duration::from_secs(86_400);
+/// The largest file whose content an answer has.
+const CONTENT_BYTES_MAX: u64 = 16 << 10;
+/// The most bytes of contents of one answer.
+const CONTENTS_BYTES_MAX: u64 = 2 << 20;
+
+/// Claims files.
+pub struct ClaimFiles {
+    /// The tenant; `None` for all tenants that the client works for, which take turns.
+    pub tenant: Option<TenantName>,
+    /// How many, and for how long.
+    pub options: ClaimOptions,
+    /// How long to wait for the first file.
+    pub wait: Duration,
+    /// Whether the answer has the content of small files.
+    pub content: bool,
+}
+
+impl ClaimFiles {
+    /// Claims files of a tenant that wait now.
+    #[must_use]
+    pub fn of(tenant: TenantName, options: ClaimOptions) -> ClaimFiles {
+        ClaimFiles { tenant: Some(tenant), options, wait: Duration::ZERO, content: false }
+    }
+}
+
+/// A claimed file.
+#[derive(Debug)]
+pub struct ClaimedFile {
+    /// The claim.
+    pub claim: Claim,
+    /// The content, if it was asked for and is small.
+    pub content: Option<Vec<u8>>,
+    /// Why the content cannot be read, if that is known.
+    pub problem: Option<String>,
+}
+
+/// Makes claims last longer.
+pub struct RenewClaims {
+    /// The claims.
+    pub claims: Vec<ClaimToken>,
+    /// How long they last from now; `None` for the setting of the depot.
+    pub duration: Option<Duration>,
+}
+
+/// Renewed claims.
+#[derive(Debug, Default)]
+pub struct Renewed {
+    /// The claims with their new deadlines.
+    pub renewed: Vec<(ClaimToken, Timestamp)>,
+    /// The claims that have ended.
+    pub lost: Vec<ClaimToken>,
+}
+
+/// Ends claimed files as completed.
+pub struct CompleteClaims {
+    /// The claims.
+    pub claims: Vec<ClaimToken>,
+}
+
+/// Gives claimed files back as failed.
+pub struct FailClaims {
+    /// The claims.
+    pub claims: Vec<ClaimToken>,
+    /// The reason, for the dead letter.
+    pub reason: String,
+    /// How long the files wait; `None` for the setting of the depot.
+    pub delay: Option<Duration>,
+}
+
+/// Makes claimed files dead letters.
+pub struct RefuseClaims {
+    /// The claims.
+    pub claims: Vec<ClaimToken>,
+    /// The reason, for the dead letter.
+    pub reason: String,
+}
+
+/// Gives claimed files back as if they had not been claimed.
+pub struct ReturnClaims {
+    /// The claims.
+    pub claims: Vec<ClaimToken>,
+}
+
+/// What became of claims. The others did what was asked.
+#[derive(Debug, Default)]
+pub struct SettledClaims {
+    /// The claims that have ended.
+    pub lost: Vec<ClaimToken>,
+    /// The claims whose content cannot be read, and what is wrong with it.
+    pub unreadable: Vec<(ClaimToken, String)>,
+}
+
+impl Request for ClaimFiles {
+    type Response = Vec<ClaimedFile>;
+    const NAME: &'static str = "claim_files";
+}
+
+impl Command for ClaimFiles {}
+
+impl NeedsDepotRight for ClaimFiles {
+    fn check(&self, client: &DepotPrincipal) -> Result<()> {
+        match &self.tenant {
+            Some(tenant) => client.require(&[DepotRight::Work], tenant),
+            // Only tenants that the client works for are asked.
+            None => client.require_anywhere(DepotRight::Work),
+        }
+    }
+}
+
+/// Implements [`Request`], [`Command`], [`NeedsDepotRight`] for requests about claims. The right is that
+/// to the tenant of each token.
+macro_rules! of_claims {
+    ($($name:literal $Request:ident => $Response:ty;)*) => { $(
+        impl Request for $Request {
+            type Response = $Response;
+            const NAME: &'static str = $name;
+        }
+
+        impl Command for $Request {}
+
+        impl NeedsDepotRight for $Request {
+            fn check(&self, client: &DepotPrincipal) -> Result<()> {
+                let mut tenants = self.claims.iter().map(ClaimToken::tenant);
+                tenants.try_for_each(|tenant| client.require(&[DepotRight::Work], tenant))
+            }
+        }
+    )* };
+}
+
+of_claims! {
+    "renew_claims" RenewClaims => Renewed;
+    "complete_claims" CompleteClaims => SettledClaims;
+    "fail_claims" FailClaims => SettledClaims;
+    "refuse_claims" RefuseClaims => SettledClaims;
+    "return_claims" ReturnClaims => SettledClaims;
+}
+
+impl Validate for ClaimFiles {
+    fn validate(&self) -> Result<()> {
+        if !(1..=CLAIM_FILES_MAX).contains(&self.options.files_max) {
+            let message = format!("A claim has 1 to {CLAIM_FILES_MAX} files.");
+            return Err(AtField("limit").invalid(message));
+        }
+        if self.wait > WAIT_MAX {
+            let message = format!("A request waits at most {} ms.", WAIT_MAX.as_millis());
+            return Err(AtField("wait_ms").invalid(message));
+        }
+        check_duration(self.options.duration)
+    }
+}
+
+impl Validate for RenewClaims {
+    fn validate(&self) -> Result<()> {
+        check_duration(self.duration)?;
+        check_count(&self.claims)
+    }
+}
+
+impl Validate for CompleteClaims {
+    fn validate(&self) -> Result<()> {
+        check_count(&self.claims)
+    }
+}
+
+impl Validate for FailClaims {
+    fn validate(&self) -> Result<()> {
+        if self.delay.is_some_and(|delay| delay > DELAY_MAX) {
+            let message = format!("The delay is at most {} ms.", DELAY_MAX.as_millis());
+            return Err(AtField("delay_ms").invalid(message));
+        }
+        check_reason(&self.reason)?;
+        check_count(&self.claims)
+    }
+}
+
+impl Validate for RefuseClaims {
+    fn validate(&self) -> Result<()> {
+        check_reason(&self.reason)?;
+        check_count(&self.claims)
+    }
+}
+
+impl Validate for ReturnClaims {
+    fn validate(&self) -> Result<()> {
+        check_count(&self.claims)
+    }
+}
+
+fn check_duration(duration: Option<Duration>) -> Result<()> {
+    if duration.is_none_or(|it| (CLAIM_DURATION_MIN..=CLAIM_DURATION_MAX).contains(&it)) {
+        return Ok(());
+    }
+    let (min, max) = (CLAIM_DURATION_MIN.as_millis(), CLAIM_DURATION_MAX.as_millis());
+    Err(AtField("duration_ms").invalid(format!("A claim lasts {min} to {max} ms.")))
+}
+
+fn check_reason(reason: &str) -> Result<()> {
+    if reason.len() <= DETAIL_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("The reason has at most {DETAIL_BYTES_MAX} bytes.");
+    Err(AtField("reason").invalid(message))
+}
+
+fn check_count(claims: &[ClaimToken]) -> Result<()> {
+    match claims.len() {
+        1..=CLAIMS_MAX => Ok(()),
+        _ => {
+            let message = format!("There must be 1 to {CLAIMS_MAX} claims.");
+            Err(AtField("claims").invalid(message))
+        }
+    }
+}
+
+/// The claims with the contents of small files.
+fn with_contents(depot: &Depot, claims: Vec<Claim>, content: bool) -> Vec<ClaimedFile> {
+    let mut left = if content { CONTENTS_BYTES_MAX } else { 0 };
+    let mut read = |claim: Claim| {
+        let problem = claim.problem().map(str::to_owned);
+        let mut claimed = ClaimedFile { claim, content: None, problem };
+        let bytes = claimed.claim.file().bytes;
+        if content && claimed.problem.is_none() && bytes <= CONTENT_BYTES_MAX && bytes <= left {
+            left -= bytes;
+            let read = depot.read_claimed(&claimed.claim).and_then(|mut file| file.read_all());
+            match read {
+                Ok(bytes) => claimed.content = Some(bytes),
+                Err(error) => claimed.problem = Some(error.to_string()),
+            }
+        }
+        claimed
+    };
+    claims.into_iter().map(&mut read).collect()
+}
+
+impl DepotService {
+    /// Claims files on a thread that may block. If the client has gone meanwhile, they are given back.
+    async fn claim_now(
+        &self,
+        content: bool,
+        claim: impl FnOnce(&Depot) -> std::result::Result<Vec<Claim>, DepotError> + Send + 'static,
+    ) -> Result<Vec<ClaimedFile>> {
+        let (answer, answered) = oneshot::channel();
+        let depot = self.depot.clone();
+        let task = tokio::task::spawn_blocking(move || {
+            let claimed = claim(&depot).map(|claims| with_contents(&depot, claims, content));
+            let Err(Ok(unwanted)) = answer.send(claimed) else { return };
+            for claimed in unwanted {
+                if let Err(error) = depot.give_back(claimed.claim.token()) {
+                    // It is handed out again when its deadline passes.
+                    tracing::debug!("a claim without a client was not given back: {error}");
+                }
+            }
+        });
+        match answered.await {
+            Ok(claimed) => claimed.map_err(depot_error),
+            // It panicked.
+            Err(_) => joined(task.await).map(|()| Vec::new()),
+        }
+    }
+
+    /// Ends each claim, and says which had ended before.
+    async fn settle(
+        &self,
+        claims: Vec<ClaimToken>,
+        end: impl FnMut(&Depot, &ClaimToken) -> std::result::Result<(), DepotError> + Send + 'static,
+    ) -> Result<SettledClaims> {
+        let mut end = end;
+        self.run_blocking(move |depot| {
+            let results: Vec<_> = claims.iter().map(|token| end(depot, token)).collect();
+            settled(claims, results)
+        })
+        .await
+    }
+}
+
+/// What became of claims. An error that concerns none of them alone is that of the request.
+fn settled(
+    claims: Vec<ClaimToken>,
+    results: Vec<std::result::Result<(), DepotError>>,
+) -> std::result::Result<SettledClaims, DepotError> {
+    let mut settled = SettledClaims::default();
+    for (token, result) in claims.into_iter().zip(results) {
+        match result {
+            Ok(()) => {}
+            Err(DepotError::ClaimLost(_)) => settled.lost.push(token),
+            Err(error @ DepotError::Bytes { .. }) => {
+                settled.unreadable.push((token, error.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(settled)
+}
+
+impl Handler<ClaimFiles> for DepotService {
+    async fn handle(&self, request: ClaimFiles, cx: &Context<'_>) -> Result<Vec<ClaimedFile>> {
+        let ClaimFiles { tenant, options, wait, content } = request;
+        let client = principal(cx)?.clone();
+        let may = {
+            let tenant = tenant.clone();
+            move |name: &TenantName| match &tenant {
+                Some(tenant) => tenant == name,
+                None => client.has(DepotRight::Work, name),
+            }
+        };
+        // The first look says whether the tenant exists and hands out files.
+        let claimed = match tenant {
+            Some(tenant) => {
+                self.claim_now(content, move |depot| depot.claim(&tenant, &options)).await?
+            }
+            None => {
+                let may = may.clone();
+                self.claim_now(content, move |depot| depot.claim_any(&options, may)).await?
+            }
+        };
+        if !claimed.is_empty() || wait.is_zero() {
+            return Ok(claimed);
+        }
+        let mut stopped = self.stopped.clone();
+        let mut end = pin!(async {
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                _ = stopped.wait_for(|stopped| *stopped) => {}
+            }
+        });
+        loop {
+            tokio::select! {
+                () = self.depot.claimable(&may) => {}
+                () = &mut end => return Ok(Vec::new()),
+            }
+            let may = may.clone();
+            let claim = move |depot: &Depot| depot.claim_any(&options, may);
+            let claimed = self.claim_now(content, claim).await?;
+            if !claimed.is_empty() {
+                return Ok(claimed);
+            }
+        }
+    }
+}
+
+impl Handler<RenewClaims> for DepotService {
+    async fn handle(&self, renew: RenewClaims, _: &Context<'_>) -> Result<Renewed> {
+        let RenewClaims { claims, duration } = renew;
+        let duration = duration.unwrap_or(self.depot.options().claim_duration);
+        self.run_blocking(move |depot| {
+            let mut answer = Renewed::default();
+            for token in claims {
+                match depot.renew(&token, duration) {
+                    Ok(deadline) => answer.renewed.push((token, deadline)),
+                    Err(DepotError::ClaimLost(_)) => answer.lost.push(token),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(answer)
+        })
+        .await
+    }
+}
+
+impl Handler<CompleteClaims> for DepotService {
+    async fn handle(&self, request: CompleteClaims, _: &Context<'_>) -> Result<SettledClaims> {
+        let CompleteClaims { claims } = request;
+        self.run_blocking(move |depot| {
+            let results = depot.complete_all(&claims);
+            settled(claims, results)
+        })
+        .await
+    }
+}
+
+impl Handler<FailClaims> for DepotService {
+    async fn handle(&self, request: FailClaims, _: &Context<'_>) -> Result<SettledClaims> {
+        let FailClaims { claims, reason, delay } = request;
+        self.settle(claims, move |depot, token| depot.fail(token, &reason, delay)).await
+    }
+}
+
+impl Handler<RefuseClaims> for DepotService {
+    async fn handle(&self, request: RefuseClaims, _: &Context<'_>) -> Result<SettledClaims> {
+        let RefuseClaims { claims, reason } = request;
+        self.settle(claims, move |depot, token| depot.refuse(token, &reason)).await
+    }
+}
+
+impl Handler<ReturnClaims> for DepotService {
+    async fn handle(&self, request: ReturnClaims, _: &Context<'_>) -> Result<SettledClaims> {
+        self.settle(request.claims, |depot, token| depot.give_back(token)).await
+    }
+}

@@ -1,0 +1,58 @@
+//! The depot as a component: files of tenants, which callers with keys store, claim and read.
+
+use super::made::Made;
+use rialto_depot::{Depot, DepotOptions, OpenReport};
+use rialto_lifecycle::{Component, Failure, Health};
+use std::sync::Arc;
+
+pub(super) struct Part {
+    options: DepotOptions,
+    made: Made<Depot>,
+    running: Option<Arc<Depot>>,
+}
+
+impl Part {
+    pub(super) fn new(options: DepotOptions) -> Part {
+        Part { options, made: Made::new("depot"), running: None }
+    }
+
+    pub(super) fn made(&self) -> Made<Depot> {
+        self.made.clone()
+    }
+}
+
+/// Logs what recovery found.
+fn tell(report: &OpenReport) {
+    let OpenReport { tenants, waiting, dead, kept, .. } = report;
+    tracing::info!(tenants, waiting, dead, kept, "the depot is open");
+    for volume in &report.absent_volumes {
+        tracing::warn!("a volume of the depot is absent; its files cannot be read: {volume}");
+    }
+}
+
+impl Component for Part {
+    fn start(&mut self) -> Result<(), Failure> {
+        let depot = Arc::new(Depot::open(self.options.clone())?);
+        tell(depot.report());
+        self.made.put(Arc::clone(&depot));
+        self.running = Some(depot);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Failure> {
+        // Holders of it then get an error that says that it is closed.
+        match self.running.take() {
+            Some(depot) => Ok(depot.close()?),
+            None => Ok(()),
+        }
+    }
+
+    fn health(&mut self) -> Health {
+        // A pool that failed refuses files and says why, and `/v1/health` shows it: that is no reason to
+        // send orders elsewhere.
+        match self.running {
+            Some(_) => Health::Up,
+            None => Health::Failed("it was not started".to_string()),
+        }
+    }
+}
