@@ -15,20 +15,8 @@ use std::time::Duration;
 /// The files of one claim that are moved to a directory together.
 const MOVED: usize = 100;
 
-/// Claims files. With --exec, runs a command on each; with --into, moves each to a directory. On a
-/// directory one of the two is needed, because a claim ends with the process that made it.
-///
-/// The command is run by sh, with the path of a copy of the file as its last argument. It has the
-/// variables RIALTO_FILE_ID, _TENANT, _PATH, _DIRECTORY, _NAME, _BYTES, _CONTENT_TYPE, _SHA256,
-/// _ATTEMPTS and _METADATA (a JSON object). If it exits with 0, the file is completed. If not, the file
-/// has failed, with the last line of the command's standard error as the reason: it is handed out again
-/// after a delay, and becomes a dead letter after the last attempt. The claim is renewed while the
-/// command runs.
-///
-/// Files that the command writes to $RIALTO_RESULTS/DIRECTORY/NAME are stored in the pool when the file
-/// is completed: all of it happens, or nothing.
-///
-/// A signal to stop lets the commands that run end, and claims no more files.
+/// Claims files. On a directory --exec or --into is needed, because a claim ends with the process that
+/// made it. A signal to stop lets the commands that run end, and claims no more files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     rialto depot claim --tenant acme --exec ./import.sh --wait 1h --workers 4\n  \
@@ -48,6 +36,20 @@ pub(super) struct Claim {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration::parse, default_value = "60s")]
     duration: Duration,
     /// Run this command on each file.
+    ///
+    /// sh runs it, with the path of a copy of the file as its last argument. The variables
+    /// RIALTO_FILE_ID, _TENANT, _PATH, _DIRECTORY, _NAME, _BYTES, _CONTENT_TYPE, _SHA256, _ATTEMPTS and
+    /// _METADATA (a JSON object) describe the file. The claim is renewed while the command runs.
+    ///
+    /// Exit status 0 completes the file. Any other fails it, with the last line of the standard error
+    /// as the reason: the file is handed out again after a delay, and becomes a dead letter after the
+    /// last attempt.
+    ///
+    /// Files that the command writes to $RIALTO_RESULTS/DIRECTORY/NAME are stored in the pool when the
+    /// file is completed: all of it happens, or nothing.
+    ///
+    /// A signal to stop lets the commands that run end, and claims no more files. A command outlives
+    /// rialto if that is killed.
     #[arg(long, value_name = "COMMAND")]
     exec: Option<String>,
     /// Move each file to ID-NAME in this directory, which must exist. A file is completed once it is

@@ -123,14 +123,15 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Claims at most `files_max` files. None is left, may be claimed or came in time if there is none.
+    /// Claims at most `files_max` files. There is none if the limit is reached, the run ends, or none
+    /// came in time.
     fn claim(&self, files_max: usize) -> Result<Vec<Claimed>, Error> {
         let begin = Instant::now();
         let files_max = self.take_from_limit(files_max);
-        while files_max > 0 {
-            if self.has_ended.load(Relaxed) || self.stop.wait(Duration::ZERO) {
-                break;
-            }
+        if files_max == 0 {
+            return Ok(Vec::new());
+        }
+        while !self.has_ended.load(Relaxed) && !self.stop.wait(Duration::ZERO) {
             let left = self.request.wait.saturating_sub(begin.elapsed());
             let wait = left.min(WAIT_MAX);
             let claims = self.pool.claim(&ClaimRequest { files_max, wait, ..self.request })?;
