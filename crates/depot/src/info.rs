@@ -95,7 +95,7 @@ pub struct TenantInfo {
     pub name: TenantName,
     /// When it was created.
     pub created_at: Timestamp,
-    /// `enabled`, `disabled`, `draining` or `being deleted`.
+    /// `enabled`, `disabled`, `draining` or `deleting`.
     pub stage: &'static str,
     /// Its quota.
     pub quota: Quota,

@@ -6,6 +6,7 @@ use crate::history::record::{Record, VolumeSettings};
 use crate::pool::Pool;
 use crate::record::FileRecord;
 use crate::volume::{VolumeNumber, VolumeSpec};
+use std::path::Path;
 use std::sync::PoisonError;
 
 /// The most volumes of a pool.
@@ -21,9 +22,7 @@ impl Pool {
     pub(crate) fn mount(&self, spec: VolumeSpec) -> Result<VolumeNumber, DepotError> {
         self.check_open()?;
         let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(dir) = spec.dir.to_str().map(str::to_owned) else {
-            return Err(DepotError::invalid("dir", "the path of a volume is UTF-8"));
-        };
+        let dir = self.recorded_dir(&spec.dir)?;
         let (number, volumes) =
             self.history.read(|state| (state.next_volume(), state.volumes.len()))?;
         if volumes >= VOLUMES_MAX {
@@ -38,6 +37,19 @@ impl Pool {
         // mounted again.
         self.history.sync()?;
         Ok(number)
+    }
+
+    /// The directory of a volume as history records it: relative to the pool if it is below it, so that
+    /// the pool can be moved, and absolute otherwise.
+    fn recorded_dir(&self, dir: &Path) -> Result<String, DepotError> {
+        let absolute = |path: &Path| {
+            let why = |error| DepotError::invalid("dir", format!("it is not a path: {error}"));
+            std::path::absolute(path).map_err(why)
+        };
+        let (dir, pool) = (absolute(dir)?, absolute(&self.options.dir)?);
+        let dir = dir.strip_prefix(&pool).unwrap_or(&dir);
+        let text = dir.to_str().map(str::to_owned);
+        text.ok_or_else(|| DepotError::invalid("dir", "the path of a volume is UTF-8"))
     }
 
     pub(crate) fn drain_volume(&self, name: &str, draining: bool) -> Result<(), DepotError> {
@@ -56,6 +68,10 @@ impl Pool {
         if !settings.draining {
             // No file must arrive between the count and the record.
             self.drain_volume(name, true)?;
+        }
+        // Bytes of files that are gone do not count.
+        for garbage in self.removals.take(usize::MAX) {
+            self.remove_now(garbage);
         }
         let files = self.files_on(number)?;
         if files > 0 {
@@ -82,6 +98,6 @@ impl Pool {
             .iter()
             .map(|tenant| tenant.files().after(None).filter(|file| is_on(&file.record)).count())
             .sum::<usize>();
-        Ok(kept + active + self.removals.len())
+        Ok(kept + active)
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn open(
     let mounted = history.read(|state| state.volumes.clone())?;
     let is_new = history.read(|state| state.next_volume() == VolumeNumber(0))?;
     for (number, settings) in &mounted {
-        match volumes.mount(*number, &settings.spec()) {
+        match volumes.mount(*number, &settings.spec(&options.dir)) {
             Ok(_) if settings.draining => volumes.set_draining(*number, true)?,
             Ok(_) => {}
             Err(error) => {

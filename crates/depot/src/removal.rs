@@ -35,8 +35,4 @@ impl Removals {
     pub(crate) fn each(&self, show: impl FnMut(&Garbage)) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(show);
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
 }

@@ -71,7 +71,7 @@ const STAGES: [(Stage, &str); 4] = [
     (Stage::Enabled, "enabled"),
     (Stage::Disabled, "disabled"),
     (Stage::Draining, "draining"),
-    (Stage::Deleting, "being deleted"),
+    (Stage::Deleting, "deleting"),
 ];
 
 impl Stage {

@@ -186,10 +186,11 @@ impl Work {
 
 /// Waits until a message is as durable as its topic, or more.
 pub(crate) fn confirm(receipt: &Receipt, level: Option<Level>) -> Result<(), DepotError> {
-    Ok(match level {
-        Some(level) => receipt.wait_at(level)?,
-        None => receipt.wait()?,
-    })
+    let confirmed = match level {
+        Some(level) => receipt.wait_at(level),
+        None => receipt.wait(),
+    };
+    Ok(confirmed?)
 }
 
 /// A message as a claim names it.

@@ -401,3 +401,33 @@ fn a_file_without_a_name_is_named_after_its_id() {
     let stored = depot.put_bytes(&acme(), NewFile::default(), b"x").unwrap();
     assert_eq!(stored.file.name, FileName::new(&stored.file.id.to_string()).unwrap());
 }
+
+#[test]
+fn a_pool_that_is_moved_finds_the_volume_below_it() {
+    let mut bench = Bench::new();
+    let depot = bench.open();
+    let stored = depot.put_bytes(&acme(), NewFile::default(), &[3; 50_000]).unwrap();
+    depot.close().unwrap();
+    drop(depot);
+    let moved = tempfile::tempdir().unwrap();
+    std::fs::remove_dir(moved.path()).unwrap();
+    std::fs::rename(bench.dir.path(), moved.path()).unwrap();
+    bench.dir = moved;
+    let depot = bench.open();
+    assert!(depot.report().absent_volumes.is_empty());
+    let mut reader = depot.open_file(&acme(), stored.file.id).unwrap();
+    assert_eq!(reader.read_all().unwrap(), [3; 50_000]);
+}
+
+#[test]
+fn a_volume_without_files_is_unmounted_even_just_after_the_opening() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    depot.put_bytes(&acme(), NewFile::default(), &[3; 50_000]).unwrap();
+    depot.complete(one(&depot).token()).unwrap();
+    depot.close().unwrap();
+    drop(depot);
+    let depot = bench.open();
+    depot.unmount("main").unwrap();
+    assert!(depot.volumes().is_empty());
+}

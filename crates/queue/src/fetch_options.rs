@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The shortest lease that a fetch, a claim or an extension may ask for.
 pub const LEASE_MIN: Duration = Duration::from_millis(1);
 /// The longest one.
-pub const LEASE_MAX: Duration = Duration::from_hours(7 * 24);
+pub const LEASE_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The options of one fetch.
 ///

@@ -8,6 +8,7 @@ use crate::watcher::WatchSpec;
 use crate::{DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::time::Duration;
 
 /// The version of the records. format: docs/formats/depot.md
@@ -58,10 +59,11 @@ pub(crate) struct VolumeSettings {
 }
 
 impl VolumeSettings {
-    pub(crate) fn spec(&self) -> VolumeSpec {
+    /// The volume of a pool in this directory.
+    pub(crate) fn spec(&self, pool: &Path) -> VolumeSpec {
         VolumeSpec {
             name: self.name.clone(),
-            dir: self.dir.clone().into(),
+            dir: pool.join(&self.dir),
             weight: self.weight,
             identity: Some(self.identity),
         }

@@ -190,12 +190,12 @@ impl Pair {
             Stage::Enable => (depot.enable_tenant(&id), "enabled"),
             Stage::Disable => (depot.disable_tenant(&id), "disabled"),
             Stage::Drain => (depot.drain_tenant(&id), "draining"),
-            Stage::Delete => (depot.delete_tenant(&id), "being deleted"),
+            Stage::Delete => (depot.delete_tenant(&id), "deleting"),
         };
         if let Some(known) = self.of_tenant(name, result) {
             known.stage = stage;
         }
-        if stage == "being deleted" {
+        if stage == "deleting" {
             end_deletions(self.depot()).unwrap();
             self.tenants.remove(name);
         }

@@ -245,7 +245,7 @@ fn read(
 
 /// Lets tenants go that are being deleted.
 pub fn end_deletions(depot: &Depot) -> Result<(), DepotError> {
-    while depot.tenants(None, 100).iter().any(|tenant| tenant.stage == "being deleted") {
+    while depot.tenants(None, 100).iter().any(|tenant| tenant.stage == "deleting") {
         depot.step()?;
     }
     Ok(())
