@@ -26,10 +26,12 @@ pub(crate) struct Housekeeping {
 
 /// What a thread does in one round. Returns whether the next follows soon.
 type Round = fn(&Pool) -> Result<bool, DepotError>;
+/// Logs the error of a round.
+type LogError = fn(&str);
 
 /// The thread that changes records, and the one that reads and writes bytes: their names, what they
 /// do, and how their errors are logged.
-const THREADS: [(&str, Round, fn(&str)); 2] = [
+const THREADS: [(&str, Round, LogError); 2] = [
     ("depot", housekeeping_round, |error| {
         tracing::warn!("the housekeeping of the file pool failed: {error}");
     }),
@@ -82,7 +84,7 @@ impl Drop for Housekeeping {
     }
 }
 
-fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>, work: Round, failed: fn(&str)) {
+fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>, work: Round, failed: LogError) {
     let (mut last_error, mut round) = (String::new(), ROUND);
     let mut stopped = signal.0.lock().unwrap_or_else(PoisonError::into_inner);
     loop {

@@ -40,6 +40,7 @@ mod name;
 mod new_file;
 mod options;
 mod pool;
+mod prepared;
 mod quota;
 mod reading;
 mod ready;
@@ -72,6 +73,7 @@ pub use name::{
 };
 pub use new_file::NewFile;
 pub use options::{DepotOptions, DirectoryKind, INLINE_BYTES_MAX};
+pub use prepared::Prepared;
 pub use quota::{Quota, QuotaReached, Usage};
 pub use reading::FileReader;
 pub use record::{
@@ -83,9 +85,9 @@ pub use rialto_clock::Timestamp;
 pub use rialto_log::Level;
 pub use upkeep::{
     Adoption, AdoptionReport, DAMAGED_FILES_MAX, DamagedFile, FailedDisposition, NotAdopted,
-    OrphanStatus, ScrubStatus, UpkeepOptions, VerifyReport,
+    OrphanStatus, ScrubStatus, UpkeepOptions, VerifiedFiles,
 };
-pub use upload::{Prepared, StoredFile, Upload};
+pub use upload::{StoredFile, Upload};
 pub use volume::{
     BlockCompression, BlockSealing, StoredBytes, VolumeError, VolumeIdentity, VolumeNumber,
     VolumeOptions, VolumeSpec, VolumeState, VolumeStatus, VolumeTotals,

@@ -8,6 +8,7 @@ use crate::history::record::Record;
 use crate::name::FileName;
 use crate::new_file::NewFile;
 use crate::pool::Pool;
+use crate::prepared::Prepared;
 use crate::quota::{QuotaReached, Reservation};
 use crate::record::{FileRecord, Place};
 use crate::tenant::{Counters, Tenant};
@@ -35,9 +36,9 @@ pub struct StoredFile {
 /// A file that is being stored. Dropping it removes what was written.
 pub struct Upload {
     pool: Arc<Pool>,
-    tenant: Arc<Tenant>,
+    pub(crate) tenant: Arc<Tenant>,
     new: NewFile,
-    kind: DirectoryKind,
+    pub(crate) kind: DirectoryKind,
     id: FileId,
     /// Where the quotas of the reservation belong to, the tenant left out.
     owners: Vec<String>,
@@ -308,7 +309,7 @@ impl Upload {
                 finished.into_iter().for_each(Finished::discard);
                 self.tenant.files().end_counting(self.id);
             }
-            return Err(error);
+            return Err(*error);
         }
         self.count();
         Ok(StoredFile { file: record, is_repeat: false })
@@ -322,7 +323,7 @@ impl Upload {
     pub fn finish_result(mut self) -> Result<Prepared, DepotError> {
         let (record, finished) = self.end_content()?;
         let finished = make_durable(finished, self.pool.options.level)?;
-        Ok(Prepared { upload: self, record, finished })
+        Ok(Prepared::new(self, record, finished))
     }
 
     /// Ends the content, and compares it with what was declared.
@@ -372,7 +373,7 @@ impl Upload {
     }
 
     /// Counts the file, which exists.
-    fn count(&mut self) {
+    pub(crate) fn count(&mut self) {
         self.keep_room();
         Counters::add(&self.tenant.counters.accepted, 1);
         Counters::add(&self.tenant.counters.accepted_bytes, self.bytes);
@@ -497,59 +498,20 @@ fn make_durable(finished: Option<Finished>, level: Level) -> Result<Option<Finis
     Ok(Some(stored))
 }
 
-/// A result whose bytes are written, and which does not exist yet. Dropping it removes them.
-pub struct Prepared {
-    upload: Upload,
-    record: FileRecord,
-    finished: Option<Finished>,
-}
-
-impl Prepared {
-    pub(crate) fn tenant(&self) -> &Arc<Tenant> {
-        &self.upload.tenant
-    }
-
-    pub(crate) fn is_kept(&self) -> bool {
-        self.upload.kind == DirectoryKind::Shelf
-    }
-
-    pub(crate) fn record(&self) -> &FileRecord {
-        &self.record
-    }
-
-    /// The file exists: its bytes stay.
-    pub(crate) fn accept(mut self) {
-        self.finished = None;
-        self.upload.count();
-    }
-
-    /// The file may exist after the next start: its bytes stay.
-    pub(crate) fn keep_bytes(mut self) {
-        self.finished = None;
-    }
-}
-
-impl Drop for Prepared {
-    fn drop(&mut self) {
-        self.finished.take().into_iter().for_each(Finished::discard);
-        self.upload.tenant.files().end_counting(self.upload.id);
-    }
-}
-
 /// A record was not accepted.
 struct Refused {
-    error: DepotError,
+    error: Box<DepotError>,
     /// Whether it may be there after the next start all the same.
     may_exist: bool,
 }
 
 impl Refused {
     fn before(error: DepotError) -> Self {
-        Self { error, may_exist: false }
+        Self { error: Box::new(error), may_exist: false }
     }
 
     fn after(error: DepotError) -> Self {
-        Self { error, may_exist: true }
+        Self { error: Box::new(error), may_exist: true }
     }
 }
 

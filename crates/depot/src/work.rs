@@ -186,11 +186,11 @@ impl Work {
 
 /// Waits until a message is as durable as its topic, or more.
 pub(crate) fn confirm(receipt: &Receipt, level: Option<Level>) -> Result<(), DepotError> {
-    let confirmed = match level {
-        Some(level) => receipt.wait_at(level),
-        None => receipt.wait(),
-    };
-    Ok(confirmed?)
+    match level {
+        Some(level) => receipt.wait_at(level)?,
+        None => receipt.wait()?,
+    }
+    Ok(())
 }
 
 /// A message as a claim names it.

@@ -1,5 +1,7 @@
 //! Files go in, are handed to workers, and end.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use rialto_depot::{

@@ -1,51 +1,18 @@
 //! What a pool does with the bytes of its files by itself: probes, searches, checks and moves.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
+mod upkeep_stage;
 
 use rialto_clock::Timestamp;
 use rialto_depot::{
-    ClaimOptions, Depot, DepotError, DepotOptions, Directory, DirectoryKind, FailedDisposition,
-    FileId, FileState, NewFile, NotAdopted, Quota, VolumeSpec, VolumeState,
+    ClaimOptions, Depot, DepotError, DepotOptions, FileId, FileState, NewFile, NotAdopted,
+    VolumeSpec, VolumeState,
 };
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use support::{Bench, acme, named, one};
-
-const HOUR: Duration = Duration::from_secs(3_600);
-
-/// The stored file of an id on a volume with one level of shards.
-fn stored_path(volume: &Path, id: FileId) -> PathBuf {
-    volume.join(format!("files/{:02x}/{id}", id.shard()))
-}
-
-/// Bytes of this id that no pool wrote, last written at a time of the pool's clock.
-fn leave_orphan(volume: &Path, id: FileId, modified: Timestamp) -> PathBuf {
-    let path = stored_path(volume, id);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let file = std::fs::File::create(&path).unwrap();
-    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(modified.0)).unwrap();
-    path
-}
-
-/// Lets a search of all volumes happen.
-fn search(bench: &Bench, depot: &Depot) {
-    let searches = depot.orphans().searches;
-    bench.clock.advance(HOUR);
-    bench.until(depot, || {
-        bench.clock.advance(Duration::from_secs(1));
-        depot.orphans().searches > searches
-    });
-}
-
-fn shelf(depot: &Depot, directory: &str) {
-    let directory = Directory::new(directory).unwrap();
-    let kind = Some(DirectoryKind::Shelf);
-    depot.set_directory(&acme(), &directory, kind, Quota::default()).unwrap();
-}
-
-fn spec(name: &str, dir: &Path) -> VolumeSpec {
-    VolumeSpec { name: name.to_owned(), dir: dir.to_owned(), weight: 1, identity: None }
-}
+use upkeep_stage::{HOUR, leave_orphan, search, shelf_of_new_tenant, spec, stored_path};
 
 #[test]
 fn a_failed_volume_is_used_again_after_a_probe() {
@@ -84,11 +51,6 @@ fn old_bytes_without_a_record_are_quarantined_and_no_others() {
     assert_eq!(depot.open_file(&acme(), one(&depot).file().id).unwrap().file().bytes, 50_000);
     assert!(depot.file_at(&acme(), "out/b").is_ok());
     assert_eq!(bench.stored_files(), 3);
-}
-
-fn shelf_of_new_tenant(depot: &Depot, directory: &str) {
-    depot.create_tenant(&acme(), Quota::default()).unwrap();
-    shelf(depot, directory);
 }
 
 #[test]
@@ -349,167 +311,4 @@ fn a_volume_that_drains_becomes_empty_while_its_files_live_on() {
     let depot = bench.open();
     assert_eq!((depot.report().kept, depot.report().waiting, depot.report().dead), (1, 0, 0));
     assert_eq!(depot.open_file(&acme(), kept.file.id).unwrap().read_all().unwrap(), [4; 50_000]);
-}
-
-#[test]
-fn files_of_a_shelf_expire_as_their_directory_says_or_earlier() {
-    let bench = Bench::new();
-    let depot = bench.open();
-    shelf_of_new_tenant(&depot, "out");
-    let out = Directory::new("out").unwrap();
-    depot.put_bytes(&acme(), named("out", "before"), b"x").unwrap();
-    depot.set_expiry(&acme(), &out, Some(HOUR)).unwrap();
-    let at = |path: &str| depot.file_at(&acme(), path).unwrap().record.expires_at;
-    let put = |directory, name, after: Option<Duration>| {
-        let expires_at = after.map(|after| bench.now().after(after));
-        let file = NewFile { expires_at, ..named(directory, name) };
-        depot.put_bytes(&acme(), file, b"x").unwrap().file.expires_at
-    };
-    assert_eq!(put("out/deep", "ruled", None), Some(bench.now().after(HOUR)));
-    assert_eq!(put("out", "later", Some(2 * HOUR)), Some(bench.now().after(HOUR)));
-    assert_eq!(put("out", "earlier", Some(HOUR / 2)), Some(bench.now().after(HOUR / 2)));
-    assert_eq!(put("in", "work", None), None);
-    assert_eq!(at("out/before"), None);
-    // A change of its kind or quota keeps the rule.
-    shelf(&depot, "out");
-    drop(depot);
-    let depot = bench.open();
-    let info = depot.tenant(&acme()).unwrap().directories.remove(0);
-    assert_eq!((info.expires_after, info.kind), (Some(HOUR), Some(DirectoryKind::Shelf)));
-    bench.clock.advance(HOUR);
-    bench.until(&depot, || depot.tenant(&acme()).unwrap().files == 2);
-    for wrong in [Duration::ZERO, 24 * 3_651 * HOUR] {
-        assert!(depot.set_expiry(&acme(), &out, Some(wrong)).is_err());
-    }
-    depot.set_expiry(&acme(), &out, None).unwrap();
-    let kept = depot.put_bytes(&acme(), named("out", "x"), b"x").unwrap();
-    assert_eq!(kept.file.expires_at, None);
-}
-
-/// A pool with a small and a large dead letter, with this disposition.
-fn with_dead_letters(bench: &Bench, failed_disposition: FailedDisposition) -> (Depot, Vec<FileId>) {
-    let mut options = bench.options();
-    options.upkeep.failed_disposition = failed_disposition;
-    let depot = Depot::open(options).unwrap();
-    let mut ids = Vec::new();
-    for content in [&b"small"[..], &[1; 50_000]] {
-        let key = Some(content.len().to_string());
-        let file = NewFile { submit_key: key, ..named("in/deep", "a") };
-        let id = depot.put_bytes(&acme(), file, content).unwrap().file.id;
-        depot.refuse(one(&depot).token(), "no such\ncolumn").unwrap();
-        bench.until(&depot, || depot.file(&acme(), id).unwrap().state == FileState::Dead);
-        ids.push(id);
-    }
-    (depot, ids)
-}
-
-/// Lets three days and a pass through the dead letters go by.
-fn outlast_retention(bench: &Bench, depot: &Depot, mut condition: impl FnMut() -> bool) {
-    bench.clock.advance(71 * HOUR);
-    for _ in 0..20 {
-        bench.clock.advance(Duration::from_secs(61));
-        depot.step().unwrap();
-    }
-    assert_eq!(depot.dead_files(&acme(), 10).unwrap().len(), 2);
-    bench.clock.advance(HOUR);
-    bench.until(depot, || {
-        bench.clock.advance(Duration::from_secs(61));
-        condition()
-    });
-}
-
-#[test]
-fn dead_letters_are_deleted_after_three_days_if_the_pool_says_so() {
-    let bench = Bench::new();
-    let (depot, _) = with_dead_letters(&bench, FailedDisposition::Delete);
-    outlast_retention(&bench, &depot, || depot.tenant(&acme()).unwrap().files == 0);
-    bench.until(&depot, || bench.stored_files() == 0);
-    assert!(depot.dead_files(&acme(), 10).unwrap().is_empty());
-}
-
-#[test]
-fn dead_letters_are_shelved_after_three_days_if_the_pool_says_so() {
-    let bench = Bench::new();
-    let (depot, ids) = with_dead_letters(&bench, FailedDisposition::Shelve);
-    outlast_retention(&bench, &depot, || {
-        depot.kept_files(&acme(), "dead-letter/", None, 10).unwrap().len() == 2
-    });
-    let check = |depot: &Depot| {
-        assert!(depot.dead_files(&acme(), 10).unwrap().is_empty());
-        let info = depot.tenant(&acme()).unwrap();
-        assert_eq!((info.files, info.bytes), (2, 50_005));
-        let small = depot.file_at(&acme(), "dead-letter/in/deep/a").unwrap().record;
-        assert_eq!(small.id, ids[0]);
-        assert_eq!(small.metadata, [("dead-letter-detail".to_owned(), "no suchcolumn".to_owned())]);
-        // The name was taken.
-        let path = format!("dead-letter/in/deep/{}", ids[1]);
-        assert_eq!(depot.file_at(&acme(), &path).unwrap().record.id, ids[1]);
-        let read = |id| depot.open_file(&acme(), id).unwrap().read_all().unwrap();
-        assert_eq!(read(ids[0]), b"small");
-        assert_eq!(read(ids[1]), [1; 50_000]);
-    };
-    check(&depot);
-    let again = NewFile { submit_key: Some("5".to_owned()), ..named("in/deep", "a") };
-    assert!(depot.put_bytes(&acme(), again, b"small").unwrap().is_repeat);
-    drop(depot);
-    check(&bench.open());
-}
-
-#[test]
-fn dead_letters_stay_by_default() {
-    let bench = Bench::new();
-    let (depot, _) = with_dead_letters(&bench, FailedDisposition::default());
-    bench.clock.advance(1_000 * HOUR);
-    for _ in 0..20 {
-        bench.clock.advance(Duration::from_secs(61));
-        depot.step().unwrap();
-    }
-    assert_eq!(depot.dead_files(&acme(), 10).unwrap().len(), 2);
-}
-
-#[test]
-fn a_completed_file_stays_readable_for_its_retention_and_is_claimed_by_nobody() {
-    let bench = Bench::new();
-    let options = || {
-        let mut options = bench.options();
-        options.upkeep.completed_retention = 100 * HOUR;
-        options
-    };
-    let depot = Depot::open(options()).unwrap();
-    let small = depot.put_bytes(&acme(), named("in", "small"), b"small").unwrap().file.id;
-    let large = depot.put_bytes(&acme(), named("in", "large"), &[1; 50_000]).unwrap().file.id;
-    let tokens: Vec<_> = depot
-        .claim(&acme(), &ClaimOptions::up_to(2))
-        .unwrap()
-        .iter()
-        .map(|claim| claim.token().clone())
-        .collect();
-    depot.complete_all(&tokens).into_iter().for_each(Result::unwrap);
-    let check = |depot: &Depot| {
-        let read = |id| depot.open_file(&acme(), id).unwrap().read_all().unwrap();
-        assert_eq!(read(small), b"small");
-        assert_eq!(read(large), [1; 50_000]);
-        assert!(depot.claim(&acme(), &ClaimOptions::default()).unwrap().is_empty());
-        assert_eq!(depot.file(&acme(), small).unwrap().state, FileState::Completed);
-        let page = depot.completed_files(&acme(), Some(small), 10).unwrap();
-        assert_eq!(page.iter().map(|it| it.record.id).collect::<Vec<_>>(), [large]);
-        let info = depot.tenant(&acme()).unwrap();
-        assert_eq!((info.files, info.bytes), (2, 50_005));
-        assert_eq!(bench.stored_files(), 2);
-    };
-    check(&depot);
-    (0..5).for_each(|_| depot.step().unwrap());
-    search(&bench, &depot);
-    assert_eq!(depot.orphans().found, 0);
-    drop(depot);
-    let depot = Depot::open(options()).unwrap();
-    assert_eq!((depot.report().completed, depot.report().waiting), (2, 0));
-    check(&depot);
-    depot.delete(&acme(), large).unwrap();
-    bench.clock.advance(200 * HOUR);
-    assert!(depot.file(&acme(), small).is_err());
-    bench.until(&depot, || bench.stored_files() == 0);
-    assert_eq!(depot.tenant(&acme()).unwrap().files, 0);
-    drop(depot);
-    assert_eq!(Depot::open(options()).unwrap().report().completed, 0);
 }

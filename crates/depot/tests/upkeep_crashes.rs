@@ -2,6 +2,8 @@
 //! that drains, the shelving of dead letters, completions that are kept, and the search for bytes
 //! without a record.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use rialto_clock::{ManualClock, Timestamp};
@@ -31,7 +33,7 @@ struct Files {
     completed: FileId,
 }
 
-const LARGE: [u8; 20_000] = [7; 20_000];
+static LARGE: [u8; 20_000] = [7; 20_000];
 
 impl Stage {
     fn new(seed: u64) -> Self {

@@ -31,7 +31,7 @@ pub use orphans::OrphanStatus;
 use orphans::{Orphans, Search};
 use probe::Probing;
 use scrub::{Scrub, Scrubbed};
-pub use scrub::{ScrubStatus, VerifyReport};
+pub use scrub::{ScrubStatus, VerifiedFiles};
 use std::sync::{Mutex, PoisonError};
 
 /// What upkeep knows between its rounds.

@@ -4,7 +4,7 @@ use super::damage::DamagedFile;
 use super::due::Due;
 use super::sweep::{Met, Sweep};
 use crate::pool::Pool;
-use crate::volume::{StoredReader, VolumeError};
+use crate::volume::{StoredBytes, StoredReader, VolumeError};
 use crate::{Depot, DepotError};
 use aws_lc_rs::digest::{Context, SHA256};
 use rialto_clock::Timestamp;
@@ -76,21 +76,11 @@ struct Reading {
 }
 
 impl Reading {
-    fn open(pool: &Pool, met: Met) -> Result<Self, (Met, VolumeError)> {
-        let Some(stored) = met.record.place.stored() else {
-            // The caller chose a stored file.
-            let number = crate::VolumeNumber(0);
-            return Err((met, VolumeError::NotMounted { number }));
-        };
-        let mut reader = match pool.volumes.open(met.record.id, stored) {
-            Ok(reader) => reader,
-            Err(error) => return Err((met, error)),
-        };
-        if let Err(error) = reader.description() {
-            return Err((met, error));
-        }
+    fn open(pool: &Pool, met: &Met, stored: &StoredBytes) -> Result<Self, VolumeError> {
+        let mut reader = pool.volumes.open(met.record.id, stored)?;
+        reader.description()?;
         let sha256 = stored.sha256.map(|_| Context::new(&SHA256));
-        Ok(Self { met, reader: Box::new(reader), offset: 0, sha256 })
+        Ok(Self { met: met.clone(), reader: Box::new(reader), offset: 0, sha256 })
     }
 
     /// Reads one block. Returns how many bytes it had; 0 at the end of a file that is whole.
@@ -157,11 +147,11 @@ impl Pool {
                 continue;
             }
             if let Some(met) = scrub.page.pop_front() {
-                if met.record.place.stored().is_some() {
+                if let Some(stored) = met.record.place.stored() {
                     spent += FILE_BYTES_MIN;
-                    match Reading::open(self, met) {
+                    match Reading::open(self, &met, stored) {
                         Ok(reading) => scrub.reading = Some(reading),
-                        Err((met, error)) => drop(self.note_unsound(&met, &error)?),
+                        Err(error) => drop(self.note_unsound(&met, &error)?),
                     }
                 }
                 continue;
@@ -227,7 +217,7 @@ impl Pool {
 
 /// What a check of all files found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct VerifyReport {
+pub struct VerifiedFiles {
     /// Stored files that were read.
     pub files: u64,
     /// Bytes of content of those that are whole.
@@ -273,11 +263,11 @@ impl Depot {
     /// If the history failed.
     pub fn verify(
         &self,
-        mut progress: impl FnMut(&VerifyReport, Option<&DamagedFile>),
-    ) -> Result<VerifyReport, DepotError> {
+        mut progress: impl FnMut(&VerifiedFiles, Option<&DamagedFile>),
+    ) -> Result<VerifiedFiles, DepotError> {
         let pool = &self.pool;
         pool.check_open()?;
-        let (mut sweep, mut report) = (Sweep::all(pool), VerifyReport::default());
+        let (mut sweep, mut report) = (Sweep::all(pool), VerifiedFiles::default());
         while let Some(page) = sweep.page(pool)? {
             for met in page {
                 let Some(stored) = met.record.place.stored() else { continue };

@@ -32,6 +32,7 @@ enum At {
 }
 
 /// A file that was met.
+#[derive(Clone)]
 pub(super) struct Met {
     pub(super) tenant: Arc<Tenant>,
     pub(super) record: Arc<FileRecord>,
