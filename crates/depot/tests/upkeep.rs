@@ -10,6 +10,10 @@ use rialto_depot::{
     ClaimOptions, Depot, DepotError, DepotOptions, FileId, FileState, NewFile, NotAdopted,
     VolumeSpec, VolumeState,
 };
+use rialto_disk::SimDisk;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::{Bench, acme, named, one};
 use upkeep_stage::{HOUR, leave_orphan, search, shelf_of_new_tenant, spec, stored_path};
@@ -28,6 +32,38 @@ fn a_failed_volume_is_used_again_after_a_probe() {
         depot.volumes()[0].state == VolumeState::Up
     });
     depot.put_bytes(&acme(), NewFile::default(), &[1; 50_000]).unwrap();
+}
+
+#[test]
+fn a_device_that_hangs_in_a_probe_holds_up_nothing_else() {
+    let bench = Bench::new();
+    let disk = SimDisk::new(7);
+    let mut options = DepotOptions::at("/pool");
+    options.disk = Arc::new(disk.clone());
+    options.clock = Arc::new(bench.clock.clone());
+    options.volumes.free_bytes_min = 0;
+    let depot = Depot::open(options).unwrap();
+    let expires_at = Some(bench.now().after(HOUR));
+    depot.put_bytes(&acme(), NewFile { expires_at, ..NewFile::default() }, b"x").unwrap();
+    disk.fail_write(1);
+    assert!(depot.put_bytes(&acme(), NewFile::default(), &[1; 50_000]).is_err());
+    assert_eq!(depot.volumes()[0].state, VolumeState::Failed);
+    // A failed volume is written to by its probe.
+    let (hangs, goes_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (is_hanging, may_go_on) = (hangs.clone(), goes_on.clone());
+    disk.hang(Path::new("/pool/volume"), 1, move || {
+        is_hanging.store(true, Ordering::SeqCst);
+        while !may_go_on.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    });
+    bench.clock.advance(Duration::from_secs(5));
+    bench.until(&depot, || hangs.load(Ordering::SeqCst));
+    bench.clock.advance(HOUR);
+    bench.until(&depot, || depot.tenant(&acme()).unwrap().files == 0);
+    assert_eq!(depot.volumes()[0].state, VolumeState::Failed);
+    goes_on.store(true, Ordering::SeqCst);
+    bench.until(&depot, || depot.volumes()[0].state == VolumeState::Up);
 }
 
 #[test]
