@@ -39,7 +39,7 @@ pub struct Upload {
     pub(crate) tenant: Arc<Tenant>,
     new: NewFile,
     pub(crate) kind: DirectoryKind,
-    id: FileId,
+    pub(crate) id: FileId,
     /// Where the quotas of the reservation belong to, the tenant left out.
     owners: Vec<String>,
     reservation: Option<Reservation>,
