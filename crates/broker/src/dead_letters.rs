@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The oldest dead letters of a topic that were not redriven.
 pub struct ListDeadLetters {
-    /// The topic of the original messages.
+    /// The topic of the dead letters.
     pub topic: Name,
     /// The most dead letters to return.
     pub max: usize,
@@ -23,7 +23,7 @@ pub struct ListDeadLetters {
 /// It stops before the first dead letter for which a grant has no room. That is an error only if no
 /// dead letter was handled before it. The answer says where to continue.
 pub struct RedriveDeadLetters {
-    /// The topic of the original messages.
+    /// The topic of the dead letters.
     pub topic: Name,
     /// The positions where an earlier request stopped; empty for the oldest dead letters.
     pub from: Vec<u64>,

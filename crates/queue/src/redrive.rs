@@ -37,13 +37,19 @@ enum Outcome {
 
 impl Queue {
     /// The oldest dead letters of a topic that were not redriven: at most `max`, up to the one that
-    /// reaches `bytes_max` bytes. They end before damage, which is an error if it comes first.
+    /// reaches `bytes_max` bytes. They end before damage, which is an error if it comes first. A work
+    /// queue, and a stream whose oldest message is not a dead letter, are refused as
+    /// [`Queue::redrive`] refuses them.
     pub fn dead_letters(
         &self,
         topic: &str,
         max: usize,
         bytes_max: usize,
     ) -> Result<Vec<Message>, QueueError> {
+        // The dead-letter topic that a group names holds nothing at first.
+        if self.holds_dead_letters(topic)? == Some(false) {
+            return Err(QueueError::NoDeadLetters(Name::new(topic)?));
+        }
         match self.consumer(topic, REDRIVE_GROUP) {
             Ok(redriver) => return redriver.bytes_max(bytes_max).peek(max),
             Err(QueueError::UnknownGroup { .. }) => {}
@@ -118,22 +124,30 @@ impl Queue {
 
     /// Refuses topics without dead letters: the group would keep a work queue from dropping messages.
     fn check_dead_letters(&self, topic: &str) -> Result<(), QueueError> {
-        let name = Name::new(topic)?;
-        let is_stream = self.options(topic)?.kind == Kind::Stream;
-        if is_stream && (is_dead(&name) || self.begins_with_dead_letter(topic)?) {
-            return Ok(());
+        match self.holds_dead_letters(topic)? {
+            Some(true) => Ok(()),
+            _ => Err(QueueError::NoDeadLetters(Name::new(topic)?)),
         }
-        Err(QueueError::NoDeadLetters(name))
     }
 
-    fn begins_with_dead_letter(&self, topic: &str) -> Result<bool, QueueError> {
+    /// Whether a topic is one of dead letters; `None` for an empty stream of another name.
+    fn holds_dead_letters(&self, topic: &str) -> Result<Option<bool>, QueueError> {
+        let name = Name::new(topic)?;
+        match self.options(topic)?.kind {
+            Kind::Stream if is_dead(&name) => Ok(Some(true)),
+            Kind::Stream => self.begins_with_dead_letter(topic),
+            Kind::WorkQueue => Ok(Some(false)),
+        }
+    }
+
+    fn begins_with_dead_letter(&self, topic: &str) -> Result<Option<bool>, QueueError> {
         let mut reader = self.reader(topic, Start::Oldest)?;
         while let Some(read) = reader.try_next()? {
             if let Read::Message(oldest) = read {
-                return Ok(oldest.header(dead_header::TOPIC).is_some());
+                return Ok(Some(oldest.header(dead_header::TOPIC).is_some()));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn redriver(&self, topic: &str) -> Result<Consumer, QueueError> {

@@ -4,7 +4,9 @@
 mod stage;
 
 use rialto_disk::{Disk, Faults};
-use rialto_queue::{Delivery, GroupOptions, Level, Publish, Queue, QueueError, TopicOptions};
+use rialto_queue::{
+    Delivery, GroupOptions, Level, Publish, Queue, QueueError, TopicOptions, dead_header,
+};
 use stage::{Stage, payloads, stream, take, take_payloads};
 use std::path::Path;
 use std::time::Duration;
@@ -119,7 +121,8 @@ fn messages_before_damage_are_delivered_and_not_dead_lettered() {
 fn peeking_returns_the_messages_before_damage_and_then_the_error() {
     let mut stage = with_topic(TopicOptions { recent_bytes_max: 0, ..stream() });
     for number in 0..6 {
-        stage.publish("t", format!("message {number}").as_bytes());
+        let text = format!("message {number}");
+        stage.send("t", &Publish::new(text.as_bytes()).header(dead_header::TOPIC, b"jobs"));
     }
     stage.reopen();
     let names = stage.disk.list(Path::new(LANE)).unwrap();

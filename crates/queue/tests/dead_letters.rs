@@ -154,7 +154,7 @@ fn letters_are_sent_back_some_at_a_time_and_those_that_stay_are_met_once() {
 }
 
 #[test]
-fn only_dead_letters_are_sent_back() {
+fn only_dead_letters_are_listed_and_redriven() {
     let stage =
         with_dead(TopicOptions { kind: Kind::WorkQueue, ..stream() }, &[Publish::new(b"a")]);
     stage.queue().create_topic("facts", stream()).unwrap();
@@ -162,13 +162,17 @@ fn only_dead_letters_are_sent_back() {
     for topic in ["jobs", "facts"] {
         let refused = stage.queue().redrive(topic, 1, any);
         assert!(matches!(refused, Err(QueueError::NoDeadLetters(_))), "{topic}: {refused:?}");
+        let refused = stage.queue().dead_letters(topic, 10, MANY);
+        assert!(matches!(refused, Err(QueueError::NoDeadLetters(_))), "{topic}: {refused:?}");
         let groups = stage.queue().stats(topic).unwrap().groups;
         assert!(groups.iter().all(|group| group.name.as_str() != "redrive"), "{topic}");
     }
     // A topic of another name is known by its letters.
     stage.queue().create_topic("lost", stream()).unwrap();
+    assert!(stage.queue().dead_letters("lost", 10, MANY).unwrap().is_empty());
     let letter = Publish::new(b"a").header(dead_header::TOPIC, b"facts");
     stage.send("lost", &letter);
+    assert_eq!(texts(&stage.queue().dead_letters("lost", 10, MANY).unwrap()), ["a"]);
     assert_eq!(stage.queue().redrive("lost", 1, any).unwrap().sent, 1);
 }
 

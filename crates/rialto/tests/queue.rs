@@ -309,11 +309,13 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     let letter = queue.json(&["dead-letters", "t", "--json"]);
     assert_eq!(letter["payload"], long);
     assert_eq!(letter["headers"]["dead-reason"], "unanswered");
+    let same = queue.json(&["dead-letters", "t.dead", "--json"]);
+    assert_eq!(same["payload"], long, "the dead-letter topic names itself");
     let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
-    assert_eq!(text(&sent.stderr), "1 sent back\n");
+    assert_eq!(text(&sent.stderr), "1 redriven\n");
     assert_eq!(queue.printed("", &["consume", "t", "--group", "h"]), format!("{long}\n{long}\n"));
     let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
-    assert_eq!(text(&sent.stderr), "0 sent back\n");
+    assert_eq!(text(&sent.stderr), "0 redriven\n");
     queue.printed("", &["group", "t", "k", "--attempts-max", "1"]);
     looked_at(queue, &["consume", "t", "--group", "k"], 1);
     queue.printed("", &["consume", "t", "--group", "k", "--wait", "300ms"]);
@@ -379,7 +381,7 @@ fn a_letter_that_dies_again_is_redriven_once() {
     let mut redrive = command(&redrive);
     redrive.args(["--in", "t.dead", "--redrive"]).env_remove("RIALTO_QUEUE");
     let output = redrive.env("RIALTO_ADMIN_KEY", "admin.secret").output().unwrap();
-    assert_eq!(text(&output.stderr), "3 sent back\n");
+    assert_eq!(text(&output.stderr), "3 redriven\n");
     (&TcpStream::connect(address).unwrap()).write_all(b"END\r\n\r\n").unwrap();
     venue.join().unwrap();
 }

@@ -4,13 +4,13 @@ use super::any_queue::AnyQueue;
 use super::shown::Form;
 use crate::Error;
 use crate::terminal::note;
-use rialto_queue::{Name, dead_topic_of};
+use rialto_queue::{DEAD_SUFFIX, Name, dead_topic_of};
 use std::io::{self, BufWriter, Write};
 
 /// Prints, redrives or drops the dead letters of a topic.
 #[derive(Debug, clap::Args)]
 pub(super) struct DeadLetters {
-    /// The topic of the original messages.
+    /// The topic of the original messages, or their dead-letter topic, whose name ends in `.dead`.
     topic: String,
     /// The topic of the dead letters, if a group names one; by default TOPIC.dead.
     #[arg(long = "in", value_name = "TOPIC")]
@@ -30,6 +30,7 @@ impl DeadLetters {
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         let dead = match &self.dead {
             Some(dead) => dead.clone(),
+            None if self.topic.ends_with(DEAD_SUFFIX) => self.topic.clone(),
             None => {
                 queue.topic(&self.topic)?;
                 let topic =
@@ -37,7 +38,8 @@ impl DeadLetters {
                 dead_topic_of(&topic).as_str().to_owned()
             }
         };
-        if self.dead.is_none() && !queue.topics()?.contains(&dead) {
+        let is_default = self.dead.is_none() && dead != self.topic;
+        if is_default && !queue.topics()?.contains(&dead) {
             note(format_args!("{} has no dead letters", self.topic));
             return Ok(());
         }
@@ -48,7 +50,7 @@ impl DeadLetters {
         if self.redrive {
             let redriven = queue.redrive(&dead)?;
             match (redriven.sent, redriven.kept) {
-                (sent, 0) => note(format_args!("{sent} sent back")),
+                (sent, 0) => note(format_args!("{sent} redriven")),
                 (sent, kept) => {
                     note(format_args!("{sent} redriven; {kept} could not be redriven and stay"));
                 }
@@ -57,7 +59,7 @@ impl DeadLetters {
         }
         let mut out = BufWriter::new(io::stdout().lock());
         queue.dead_letters(&dead, &mut |letter| self.form.print(&mut out, letter))?;
-        // Whoever read along may have seen enough.
+        // The reader of a pipe may have closed it.
         let _ = out.flush();
         Ok(())
     }
