@@ -13,7 +13,7 @@ const SHOWN_BYTES_MAX: usize = 60;
 pub struct Explained {
     /// `missing_field`, `unknown_field` or `invalid_field`.
     pub code: &'static str,
-    /// The path of the field, such as `rows[2].price`; empty for the whole.
+    /// The path of the field, such as `publish[0].messages[1].payload`; empty for the whole.
     pub field: String,
     /// What the field must be, in a sentence.
     pub message: String,
@@ -52,6 +52,16 @@ pub fn explain<T: JsonSchema>(kind: &str, path: &str, error: &str) -> Explained 
         });
         let message = format!("There is no {kind} {}{hint}", shown(name));
         return Explained { code: "unknown_field", field: path.to_owned(), message };
+    }
+    if let Some(name) = quoted("duplicate field `") {
+        let repeats = path.rsplit(['.', ']']).next() == Some(name);
+        let field = match path {
+            "" => name.to_owned(),
+            path if repeats => path.to_owned(),
+            path => format!("{path}.{name}"),
+        };
+        let message = format!("The {kind} {field} is given twice.");
+        return Explained { code: "invalid_field", field, message };
     }
     let must = expected(&root, at(&root, path));
     let message = match (got(error), path) {
@@ -98,7 +108,10 @@ fn at<'a>(root: &'a Value, path: &str) -> &'a Value {
     for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
         let within = |schema: &'a Value| match step.strip_suffix(']') {
             Some(_) => schema.get("items"),
-            None => schema.get("properties").and_then(|all| all.get(step)),
+            None => {
+                let named = schema.get("properties").and_then(|all| all.get(step));
+                named.or_else(|| schema.get("additionalProperties").filter(|any| any.is_object()))
+            }
         };
         let Some(inner) = variants(root, schema).into_iter().find_map(within) else {
             return &Value::Null;
@@ -253,6 +266,15 @@ mod tests {
             message::<KeyCreateRequest<'_>>("queues[0].topics", "topics are named by their name"),
             "The field queues[0].topics must be the name of a topic, or how it begins and a *."
         );
+    }
+
+    #[test]
+    fn a_repeated_field_is_named() {
+        let explained = |path| explain::<OrderRequest<'_>>("field", path, "duplicate field `side`");
+        assert_eq!(explained("").message, "The field side is given twice.");
+        assert_eq!((explained("").code, &*explained("").field), ("invalid_field", "side"));
+        assert_eq!(explained("rows[1].place").field, "rows[1].place.side");
+        assert_eq!(explained("rows[1].place.side").field, "rows[1].place.side");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn bus_error(error: QueueError) -> Error {
     let as_kind = |kind, code| Error::new(kind, code, message.clone());
     match error {
         QueueError::Name(_) => AtField("name").invalid(message),
-        QueueError::Options(_) => AtField("body").invalid(message),
+        QueueError::Options(invalid) => AtField(invalid.option).invalid(message),
         QueueError::GroupOptions(invalid) => match invalid.option {
             "retry_delay_max" => AtField("retry_delay_max_ms").invalid(message),
             option => AtField(option).invalid(message),

@@ -77,8 +77,8 @@ pub fn group_options(request: &GroupRequest<'_>) -> Result<GroupOptions, Invalid
             None => usual.start,
             Some(GroupStart::Oldest) => Start::Oldest,
             Some(GroupStart::Next) => Start::Next,
-            Some(GroupStart::At(time)) => Start::At(Timestamp(time)),
-            Some(GroupStart::Seq(seq)) => Start::Seq(seq),
+            Some(GroupStart::At(time)) => Start::At(Timestamp(time.0)),
+            Some(GroupStart::Seq(seq)) => Start::Seq(seq.0),
         },
         order: match request.order {
             None => usual.order,

@@ -347,7 +347,7 @@ impl Validate for CreateTopic {
         let name = self.topic.as_str();
         if is_of_venue(name) {
             let message = format!(
-                "The name {name} is reserved for the venue, as all that begin with {VENUE_TOPICS}."
+                "The name {name} is reserved for the venue, as are all names that begin with {VENUE_TOPICS:?}."
             );
             return Err(AtField("name").invalid(message));
         }
@@ -357,10 +357,7 @@ impl Validate for CreateTopic {
 
 impl Validate for CreateGroup {
     fn validate(&self) -> Result<()> {
-        let GroupOptions { start, ack_wait, outstanding_max, .. } = &self.options;
-        if !matches!(start, Start::Oldest | Start::Next) {
-            return Err(AtField("start").invalid("The start of a group is oldest or next."));
-        }
+        let GroupOptions { ack_wait, outstanding_max, .. } = &self.options;
         if ack_wait.is_zero() {
             return Err(AtField("ack_wait_ms").invalid("The value must be at least 1."));
         }

@@ -271,11 +271,13 @@ impl Handler<PublishMessages> for QueueService {
         if let Some(error) = refusal {
             // The accepted messages stay published. A numbered producer can send them all again.
             let error = bus_error(error);
-            let message = format!(
-                "{} The first {done} of {} messages have been published.",
-                error.message(),
-                published.len()
-            );
+            let outcome = match done {
+                0 => "No message has been published.".to_owned(),
+                done => {
+                    format!("The first {done} of {} messages have been published.", published.len())
+                }
+            };
+            let message = format!("{} {outcome}", error.message());
             let (kind, code) = (error.kind(), error.code());
             let retry = error.is_retryable();
             return Err(Error::new(kind, code, message)

@@ -48,9 +48,6 @@ pub(crate) fn read_query<'de, T: Deserialize<'de> + JsonSchema>(
     let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(parameters).map_err(|error| {
         let reason = error.inner().to_string();
-        if reason.starts_with("duplicate field") {
-            return ApiError::invalid("query", "A parameter is given twice.");
-        }
         let path = error.path().to_string();
         let explained = explain::<T>("parameter", path.trim_matches('.'), &reason);
         let code = match explained.code {
@@ -127,6 +124,10 @@ mod tests {
         named(r#"{"publish":[{"messages":[]}]}"#, "missing_field", "publish[0].topic");
         named(r#"[1]"#, "invalid_field", "body");
         named(r#"7"#, "invalid_field", "body");
+        let twice = r#"{"side":"buy","side":"sell"}"#;
+        assert_eq!(fault::<OrderRequest<'_>>(twice), ("invalid_field", "side".into()));
+        let text = format!("{first}{{\"payload\":\"a\",\"payload\":\"b\"}}]}}]}}");
+        named(&text, "invalid_field", "publish[0].messages[1].payload");
         assert_eq!(fault::<OrderRequest<'_>>("{}"), ("missing_field", "instrument".into()));
     }
 
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(fault("limit=-1").as_deref(), Some("invalid_field limit"));
         assert_eq!(fault("status=all").as_deref(), Some("invalid_field status"));
         assert_eq!(fault("statuses=all").as_deref(), Some("unknown_parameter statuses"));
-        assert_eq!(fault("limit=1&limit=2").as_deref(), Some("invalid_field query"));
+        assert_eq!(fault("limit=1&limit=2").as_deref(), Some("invalid_field limit"));
         assert_eq!(
             read_query::<BookQuery>("level=3").unwrap().level,
             rialto_api::BookLevel::Orders

@@ -4,13 +4,21 @@ use crate::ApiError;
 use crate::gate::Gate;
 use rialto_bus::Context;
 use rialto_desk::{AsOf, Freshness, GetBalances, GetInstrument, GetTicker, Listing};
-use rialto_model::{AccountId, Instrument, Price, Quantity, RejectReason, Side};
+use rialto_model::{
+    AccountId, Instrument, OrderKind, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce,
+    Timestamp,
+};
 
 /// The parts of an order that a reject may be about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) account: AccountId,
     pub(crate) side: Side,
+    pub(crate) kind: OrderKind,
+    pub(crate) time_in_force: TimeInForce,
+    pub(crate) post_only: PostOnly,
+    /// The expiry; 0 is none.
+    pub(crate) expire_at: Timestamp,
     pub(crate) price: Option<Price>,
     pub(crate) quantity: Option<Quantity>,
 }
@@ -26,6 +34,10 @@ pub(crate) async fn with_limits(
 ) -> ApiError {
     let reason = RejectReason::ALL.iter().find(|reason| reason.code() == error.code);
     let (Some(reason), Some(_)) = (reason, error.seq) else { return error };
+    if *reason == RejectReason::InvalidCombination {
+        let (field, message) = combination(asked);
+        return ApiError { message: message.into(), ..error.of(field) };
+    }
     let question = GetInstrument { instrument: on.id };
     let Ok(AsOf { answer: instrument, .. }) = gate.read(cx, question, Freshness::Now).await else {
         return error;
@@ -38,6 +50,22 @@ pub(crate) async fn with_limits(
     match message {
         Some(message) => ApiError { message: message.into(), ..error },
         None => error,
+    }
+}
+
+/// The field that does not go with the others, and why.
+fn combination(asked: &Asked) -> (&'static str, String) {
+    let lasts = !matches!(asked.time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+    let in_force = asked.time_in_force.name();
+    if asked.kind == OrderKind::Market && lasts {
+        let message =
+            format!("The time_in_force of a market order is {in_force}; it must be ioc or fok.");
+        ("time_in_force", message)
+    } else if asked.post_only != PostOnly::Off && !lasts {
+        let message = format!("An order with time_in_force {in_force} cannot be post_only.");
+        ("post_only", message)
+    } else {
+        ("quote_amount", "Only a market order may have a quote_amount.".to_owned())
     }
 }
 
@@ -62,6 +90,18 @@ fn limit(
         RejectReason::QuantityTooLarge if asked.quantity? > rules.quantity_max => {
             let max = rules.quantity_max.decimal(on.quantity_scale);
             format!("The quantity {} exceeds the instrument's largest order, {max}.", quantity()?)
+        }
+        RejectReason::QuantityBelowFilled => {
+            let quantity = quantity()?;
+            format!("The new quantity {quantity} is not above the quantity that has traded.")
+        }
+        RejectReason::ExpiryInvalid if asked.time_in_force == TimeInForce::Gtd => {
+            let expire_at = asked.expire_at;
+            format!("The field expire_at is {expire_at}; with gtd it must be in the future.")
+        }
+        RejectReason::ExpiryInvalid => {
+            let in_force = asked.time_in_force.name();
+            format!("An order with time_in_force {in_force} has no expire_at; only gtd has one.")
         }
         RejectReason::NotionalTooSmall => {
             let notional = instrument.notional(asked.price?, asked.quantity?)?;

@@ -45,7 +45,10 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
         (&json!("0.10"), &json!(100))
     );
     venue.place(&alice, limit("buy", "1", "100.01")).refuses(422, "price_off_tick");
-    patch(json!({"taker_fee_ppm": -1})).refuses(400, "invalid_rules");
+    let refused = patch(json!({"taker_fee_ppm": -1})).refuses(400, "invalid_rules");
+    assert_eq!(refused.field(), "taker_fee_ppm");
+    assert!(refused.body["error"]["message"].as_str().unwrap().contains("0 to 100000 ppm"));
+    assert_eq!(patch(json!({"tick": "0"})).refuses(400, "invalid_rules").field(), "tick");
     patch(json!({"tick": "0.001"})).refuses(400, "invalid_field");
     patch(json!({"tick": 0.1})).refuses(400, "invalid_field");
     patch(json!({"price_scale": 3})).refuses(400, "unknown_field");
@@ -59,7 +62,20 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
     });
     let reply = list(body.clone());
     assert_eq!(reply.refuses(404, "unknown_currency").field(), "quote");
-    list(test_venue::with(body, json!({"quote": "BTC"}))).refuses(400, "invalid_rules");
+    let refused = list(test_venue::with(body.clone(), json!({"quote": "BTC"})));
+    assert_eq!(refused.refuses(400, "invalid_rules").field(), "quote");
+    venue.operate("POST", "/v1/admin/currencies", json!({"code": "EUR", "scale": 2})).expect(201);
+    let refused = list(test_venue::with(body, json!({"quote": "EUR"})));
+    let refused = refused.refuses(400, "invalid_rules");
+    let message = refused.body["error"]["message"].as_str().unwrap();
+    assert_eq!(
+        (refused.field(), message),
+        (
+            "price_scale",
+            "The instrument is not possible: price scale plus quantity scale must not exceed the quote \
+         currency's scale.",
+        )
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod test_venue;
 use rialto_desk::LiveConfig;
 use rialto_feed::FeedConfig;
 use serde_json::{Value, json};
-use test_venue::{TestVenue, config, limit, with};
+use test_venue::{Reply, TestVenue, config, limit, with};
 
 #[test]
 fn an_order_is_entered_and_answered_with_what_became_of_it() {
@@ -113,7 +113,9 @@ fn an_order_of_another_account_can_be_neither_seen_nor_touched() {
     let placed = venue.place(&alice, limit("buy", "1", "100")).expect(201);
     venue.see(&alice, "/v1/balances", &placed["seq"]);
     let path = format!("/v1/orders/{}", placed["order_id"].as_str().unwrap());
-    venue.ask(&bob, "GET", &path, Value::Null).refuses(404, "unknown_order");
+    let refused = venue.ask(&bob, "GET", &path, Value::Null).refuses(404, "unknown_order");
+    let message = refused.body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("neither open nor"), "{message}");
     venue.ask(&bob, "DELETE", &path, Value::Null).refuses(404, "unknown_order");
     venue.ask(&bob, "PATCH", &path, json!({"price": "99"})).refuses(404, "unknown_order");
 }
@@ -157,7 +159,22 @@ fn rows_of_a_batch_stand_and_fall_alone() {
     assert_eq!(statuses, [201, 400, 422, 400, 400, 200, 404, 400, 400, 403, 201, 404]);
     let code = |row: usize| results[row]["error"]["code"].as_str().unwrap();
     assert_eq!((code(2), code(3)), ("insufficient_balance", "invalid_field"));
-    assert_eq!(results[3]["error"]["field"], "place.side");
+    let fields: Vec<_> = results.iter().map(|row| row["error"]["field"].as_str()).collect();
+    let expected = [
+        None,
+        Some("rows[1].place.price"),
+        None,
+        Some("rows[3].place.side"),
+        Some("rows[4].dance"),
+        None,
+        Some("rows[6].cancel.id"),
+        Some("rows[7].cancel"),
+        Some("rows[8]"),
+        Some("rows[9].place.account"),
+        None,
+        Some("rows[11].amend.id"),
+    ];
+    assert_eq!(fields, expected);
     assert_eq!(results[5]["order"]["status"], "cancelled");
     assert_eq!(results[5]["order"]["order_id"], results[0]["order"]["order_id"]);
 
@@ -172,6 +189,9 @@ fn a_batch_as_a_whole_is_bounded_and_must_be_json() {
     let rows: Vec<_> = (0..101).map(|_| json!({"cancel": {"id": "1"}})).collect();
     assert_eq!(send(json!({"rows": rows})).refuses(400, "batch_size").field(), "rows");
     send(json!({"rows": []})).refuses(400, "batch_size");
+    let message = |reply: Reply| reply.body["error"]["message"].clone();
+    let refused = send(json!({"rows": rows})).refuses(400, "batch_size");
+    assert_eq!(message(refused), "The batch has 101 rows; it may have 1 to 100.");
     send(json!({})).refuses(400, "missing_field");
     let reply = venue.ask_bytes(&alice, "POST", "/v1/orders/batch", b"{\"rows\":[{]}");
     reply.refuses(400, "malformed_json");
@@ -203,7 +223,9 @@ fn the_dead_mans_timer_is_set_and_cancels_when_it_runs_out() {
     };
     assert!(set(60_000).expect(200)["due"].is_string());
     assert_eq!(set(0).expect(200)["due"], Value::Null);
-    set(86_400_001).refuses(400, "timer_invalid");
+    let refused = set(86_400_001).refuses(400, "timer_invalid");
+    let message = refused.body["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "The field timeout_ms is 86400001; it is at most one day, 86400000.");
     let seq = set(1).expect(200)["seq"].as_str().unwrap().parse::<u64>().unwrap();
     // The timer fires in its own command, the next one.
     let path = format!("/v1/orders/{}", placed["order_id"].as_str().unwrap());

@@ -351,6 +351,10 @@ fn invalid_requests_are_refused_with_the_field() {
     ] {
         make(body).refuses(400, "invalid_field");
     }
+    let refused = make(json!({"name": "x", "priorities": 17})).refuses(400, "invalid_field");
+    let message = "the options of the topic are invalid: priorities is 17; it must be 1 to 16.";
+    assert_eq!(refused.field(), "priorities");
+    assert_eq!(refused.body["error"]["message"], message);
     let put = |query: &str, body: Value| {
         venue.operate("POST", &format!("/v1/queues/jobs/messages{query}"), body)
     };
@@ -370,6 +374,15 @@ fn invalid_requests_are_refused_with_the_field() {
     assert_eq!(reply.field(), "[1]");
     let answer = reply.body["error"]["message"].as_str().unwrap();
     assert!(answer.contains("The first 1 of 2 messages have been published."), "{answer}");
+
+    let reply = put("", json!([{"payload": "b", "priority": 3}])).refuses(400, "invalid_message");
+    let answer = reply.body["error"]["message"].as_str().unwrap();
+    assert!(answer.ends_with(" No message has been published."), "{answer}");
+    let reply = put("", json!([{"payload": "a", "headers": {"h": 5}}]));
+    let reply = reply.refuses(400, "invalid_field");
+    assert_eq!(reply.field(), "[0].headers.h");
+    let answer = &reply.body["error"]["message"];
+    assert_eq!(answer, "The field [0].headers.h is the number 5; it must be a text.");
 
     let group = |what: &str, body: Value| in_group(&venue, what, body);
     let refused = group("fetch", json!({"consumer": "c", "wait_ms": 30_001}));
@@ -395,7 +408,9 @@ fn invalid_requests_are_refused_with_the_field() {
         make(json!({"name": "x", "outstanding_max": outstanding_max}))
             .refuses(400, "invalid_field");
     }
-    make(json!({"name": "x", "start": {"seq": 3}})).refuses(400, "invalid_field");
+    for start in [json!({"seq": 3}), json!({"at": 3}), json!({"at": "x"}), json!({"end": "3"})] {
+        make(json!({"name": "x", "start": start})).refuses(400, "invalid_field");
+    }
     let ask = |path: &str| venue.operate("GET", path, Value::Null);
     ask("/v1/queues/none").refuses(404, "unknown_topic");
     ask("/v1/queues/none/messages").refuses(404, "unknown_topic");
@@ -510,6 +525,10 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
     assert_eq!(answer, json!({"dropped": "1"}), "the other one was sent back, and is gone");
     assert!(letters("").is_empty());
     venue.operate("POST", "/v1/queues/none/redrive", Value::Null).refuses(404, "unknown_topic");
+    for (method, action) in [("GET", "dead-letters"), ("POST", "redrive")] {
+        let path = format!("/v1/queues/jobs/{action}");
+        venue.operate(method, &path, Value::Null).refuses(409, "no_dead_letters");
+    }
     venue
         .operate("GET", "/v1/queues/jobs/dead-letters?max=0", Value::Null)
         .refuses(400, "invalid_field");
@@ -591,7 +610,7 @@ fn pages_of_messages_and_dead_letters_are_bounded_with_headers() {
     let venue = with_topic(config());
     let header = "x".repeat(60_000);
     for _ in 0..3 {
-        let message = json!({"payload": "", "headers": {"h": header}});
+        let message = json!({"payload": "", "headers": {"h": header, "dead-topic": "t"}});
         publish(&venue, Value::Array(vec![message; 20]));
     }
     // 2 MiB contain 34 of them; the one that exceeds the limit is included.
@@ -602,6 +621,26 @@ fn pages_of_messages_and_dead_letters_are_bounded_with_headers() {
     }
     let answer = in_group(&venue, "fetch", json!({"consumer": "one", "max": 100})).expect(200);
     assert_eq!(answer["messages"].as_array().unwrap().len(), 35, "fetched");
+}
+
+#[test]
+fn a_group_begins_at_a_number_or_a_time() {
+    let venue = with_topic(config());
+    publish(&venue, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
+    for (start, count) in [
+        (json!("oldest"), 3),
+        (json!({"seq": "2"}), 2),
+        (json!({"at": "1"}), 3),
+        (json!({"at": u64::MAX.to_string()}), 0),
+    ] {
+        let body = json!({"name": "late", "start": start});
+        venue.operate("POST", "/v1/queues/jobs/groups", body).expect(201);
+        let path = "/v1/queues/jobs/groups/late";
+        let body = json!({"consumer": "one"});
+        let answer = venue.operate("POST", &format!("{path}/fetch"), body).expect(200);
+        assert_eq!(answer["messages"].as_array().unwrap().len(), count, "{start}");
+        venue.operate("DELETE", path, Value::Null).expect(200);
+    }
 }
 
 #[test]

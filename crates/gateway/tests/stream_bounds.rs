@@ -183,6 +183,8 @@ fn invalid_messages_get_an_error_and_the_stream_continues() {
     wire.say(json!({"op": "ping"}));
     wire.hear_of("pong");
     venue.get("/v1/stream").refuses(426, "websocket_required");
+    let refused = venue.get("/v1/stream?x=1").refuses(400, "unknown_parameter");
+    assert_eq!(refused.field(), "x");
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub enum QueueError {
     /// The text is not a valid name.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// The options of a topic contradict themselves.
-    #[error("the options of the topic contradict themselves: {0}")]
+    /// An option of a topic is invalid.
+    #[error("the options of the topic are invalid: {0}")]
     Options(#[from] InvalidOptions),
     /// The message itself is wrong; publishing it again cannot help.
     #[error(transparent)]

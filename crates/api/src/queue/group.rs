@@ -56,9 +56,9 @@ pub enum GroupStart {
     /// With the next message that is published.
     Next,
     /// With the first message that was published at this time, in nanoseconds since 1970, or later.
-    At(u64),
+    At(U64Text),
     /// With this message of every lane.
-    Seq(u64),
+    Seq(U64Text),
 }
 
 /// The order of a group's deliveries.

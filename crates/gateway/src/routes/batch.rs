@@ -10,7 +10,10 @@ use crate::json;
 use crate::refusal::with_limits;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_api::{BatchAnswer, BatchRequest, BatchResult, BatchRow, Nothing, Raw, RawRow};
+use rialto_api::{
+    AmendRequest, BatchAnswer, BatchRequest, BatchResult, BatchRow, Nothing, OrderRequest, Raw,
+    RawRow,
+};
 use rialto_desk::{Answer, Level, Scope, Submission, SubmitBatch};
 use rialto_model::{AccountId, Command};
 use schemars::JsonSchema;
@@ -26,7 +29,7 @@ fn read_row(text: &str) -> Result<BatchRow<'_>, ApiError> {
         (Some(row), None, None) => inner("place", row).map(Box::new).map(BatchRow::Place),
         (None, Some(row), None) => inner("cancel", row).map(BatchRow::Cancel),
         (None, None, Some(row)) => inner("amend", row).map(BatchRow::Amend),
-        _ => Err(ApiError::invalid("rows", "A row is one of place, cancel and amend.")),
+        _ => Err(ApiError::invalid("body", "A row is one of place, cancel and amend.")),
     }
 }
 
@@ -45,7 +48,8 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     let body: BatchRequest<'_> = call.json()?;
     let max = gate.config.batch_rows_max;
     if body.rows.is_empty() || body.rows.len() > max {
-        let message = format!("A batch has 1 to {max} rows.");
+        let count = body.rows.len();
+        let message = format!("The batch has {count} rows; it may have 1 to {max}.");
         let error = ApiError::new(StatusCode::BAD_REQUEST, "batch_size", message);
         return Err(error.of("rows"));
     }
@@ -63,8 +67,8 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     let results = send(gate, &call, &prepared, level).await?;
 
     let mut response = Vec::with_capacity(results.len());
-    for (row, result) in prepared.iter().zip(&results) {
-        response.push(batch_result(gate, &call, row, result).await);
+    for (nth, (row, result)) in prepared.iter().zip(&results).enumerate() {
+        response.push(batch_result(gate, &call, nth, row, result).await);
     }
     let seq = results.iter().flatten().map(|answer| answer.seq).max();
     let capacity = 64 + 512 * response.len();
@@ -77,36 +81,59 @@ async fn prepare(
     account: Option<AccountId>,
     row: &str,
 ) -> Result<Prepared, ApiError> {
-    let caller = &call.caller;
     match read_row(row)? {
         BatchRow::Place(row) => {
-            if row.durability.is_some() {
-                let message = "The durability of a batch is a field of the batch, not of a row.";
-                return Err(ApiError::invalid("durability", message));
-            }
-            let account = caller.account(row.account.or(account), Scope::Trade)?;
-            let listing = gate.listing(&call.cx(), &row.instrument).await?;
-            let order = new_order(&row, account, &listing)?;
-            let placed = Some(Placed { terms: order, listing, is_new: true });
-            Ok(Prepared { command: Command::Place(order), account, placed })
+            place(gate, call, account, &row).await.map_err(|error| at(error, "place"))
         }
         BatchRow::Cancel(row) => {
-            let account = caller.account(row.account.or(account), Scope::Trade)?;
-            let order = order_ref(&row.id)?;
+            let cancel = || {
+                let account = call.caller.account(row.account.or(account), Scope::Trade)?;
+                Ok((account, order_ref(&row.id)?))
+            };
+            let (account, order) = cancel().map_err(|error| at(error, "cancel"))?;
             Ok(Prepared { command: Command::Cancel { account, order }, account, placed: None })
         }
         BatchRow::Amend(row) => {
-            if row.durability.is_some() {
-                let message = "The durability of a batch is a field of the batch, not of a row.";
-                return Err(ApiError::invalid("durability", message));
-            }
-            let account = caller.account(row.account.or(account), Scope::Trade)?;
-            let id = row.id.as_ref().ok_or_else(|| ApiError::missing("id"))?;
-            let (amend, placed) =
-                amendment(gate, &call.cx(), account, order_ref(id)?, &row).await?;
-            Ok(Prepared { command: Command::Amend(amend), account, placed: Some(placed) })
+            amend(gate, call, account, &row).await.map_err(|error| at(error, "amend"))
         }
     }
+}
+
+/// The same error with its field in this object.
+fn at(error: ApiError, object: &str) -> ApiError {
+    if error.field.is_some() { error.within(object) } else { error }
+}
+
+async fn place(
+    gate: &Gate,
+    call: &Call,
+    account: Option<AccountId>,
+    row: &OrderRequest<'_>,
+) -> Result<Prepared, ApiError> {
+    check_durability(row.durability.is_some())?;
+    let account = call.caller.account(row.account.or(account), Scope::Trade)?;
+    let listing = gate.listing(&call.cx(), &row.instrument).await?;
+    let order = new_order(row, account, &listing)?;
+    let placed = Some(Placed { terms: order, listing, is_new: true });
+    Ok(Prepared { command: Command::Place(order), account, placed })
+}
+
+async fn amend(
+    gate: &Gate,
+    call: &Call,
+    account: Option<AccountId>,
+    row: &AmendRequest<'_>,
+) -> Result<Prepared, ApiError> {
+    check_durability(row.durability.is_some())?;
+    let account = call.caller.account(row.account.or(account), Scope::Trade)?;
+    let id = row.id.as_ref().ok_or_else(|| ApiError::missing("id"))?;
+    let (amend, placed) = amendment(gate, &call.cx(), account, order_ref(id)?, row).await?;
+    Ok(Prepared { command: Command::Amend(amend), account, placed: Some(placed) })
+}
+
+fn check_durability(is_given: bool) -> Result<(), ApiError> {
+    let message = "The durability of a batch is a field of the batch, not of a row.";
+    if is_given { Err(ApiError::invalid("durability", message)) } else { Ok(()) }
 }
 
 /// Submits the rows with commands in order, and puts the answers in the positions of the rows.
@@ -142,6 +169,7 @@ async fn send(
 async fn batch_result(
     gate: &Gate,
     call: &Call,
+    nth: usize,
     row: &Result<Prepared, ApiError>,
     result: &Result<Answer, ApiError>,
 ) -> BatchResult {
@@ -162,8 +190,22 @@ async fn batch_result(
                 }
                 _ => error.clone(),
             };
+            let error = match row {
+                Ok(row) => at(error, kind_of(&row.command)),
+                Err(_) => error,
+            };
+            let error = at(error, &format!("rows[{nth}]"));
             BatchResult { status: error.status.as_u16(), order: None, error: Some(error.detail()) }
         }
         (Err(_), Ok(_)) => unreachable!("what is no command has no answer"),
+    }
+}
+
+/// The field of a row that holds this command.
+fn kind_of(command: &Command) -> &'static str {
+    match command {
+        Command::Cancel { .. } => "cancel",
+        Command::Amend(_) => "amend",
+        _ => "place",
     }
 }

@@ -26,6 +26,8 @@ use rialto_model::{
 
 /// The capacity of an answer about one order.
 const ANSWER_BYTES: usize = 640;
+/// The longest dead-man timer.
+const TIMER_MS_MAX: u64 = 86_400_000;
 
 /// `POST /v1/orders`
 pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
@@ -51,12 +53,13 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
 
 /// The parts of an order that a reject may be about.
 pub(super) fn asked_of(order: &NewOrder) -> Asked {
-    let NewOrder { account, side, price, .. } = *order;
+    let NewOrder { account, side, kind, time_in_force, post_only, expire_at, price, .. } = *order;
     let quantity = match order.size {
         OrderSize::Base(quantity) => Some(quantity),
         OrderSize::Quote(_) => None,
     };
-    Asked { account, side, price: Some(price).filter(|price| *price != Price::ZERO), quantity }
+    let price = Some(price).filter(|price| *price != Price::ZERO);
+    Asked { account, side, kind, time_in_force, post_only, expire_at, price, quantity }
 }
 
 /// 201 for a new order, 200 for a repeated one.
@@ -203,8 +206,19 @@ pub(super) async fn dead_man(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let timeout_ns = u64::from(body.timeout_ms) * 1_000_000;
     let request = SetDeadMan { account, timeout_ns, level };
-    let answer = gate.send_order(&call, request).await?;
+    let answer = gate.send_order(&call, request).await;
+    let answer = answer.map_err(|error| timer_error(error, body.timeout_ms))?;
     let due = (timeout_ns != 0).then(|| answer.time.saturating_add(timeout_ns));
     let response = DeadManAnswer { account, due, seq: answer.seq, time: answer.time };
     Ok(respond(StatusCode::OK, &response, 128))
+}
+
+/// The same error, with the value and the limit of a timer that is too long.
+fn timer_error(error: ApiError, timeout_ms: u32) -> ApiError {
+    if error.code != RejectReason::TimerInvalid.code() {
+        return error;
+    }
+    let message =
+        format!("The field timeout_ms is {timeout_ms}; it is at most one day, {TIMER_MS_MAX}.");
+    ApiError { message: message.into(), ..error }
 }

@@ -30,14 +30,26 @@ async fn narrowed(
     }
 }
 
+/// The same error for a lookup that also finds ended orders.
+fn no_order(error: ApiError) -> ApiError {
+    if error.code != RejectReason::UnknownOrder.code() {
+        return error;
+    }
+    let message = "The account has no such order, neither open nor among the ended orders that the \
+                   venue keeps.";
+    ApiError { message: message.into(), ..error }
+}
+
 /// `GET /v1/orders/{id}`
 pub(super) async fn order(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     let order = order_ref(&call.name_after("/v1/orders/")?)?;
     let query: AccountQuery = call.query()?;
     let account = call.caller.account(query.account, Scope::Read)?;
-    let AsOf { at, names, answer } =
-        gate.read(&call.cx(), FindOrder { account, order }, query.min_seq).await?;
+    let AsOf { at, names, answer } = gate
+        .read(&call.cx(), FindOrder { account, order }, query.min_seq)
+        .await
+        .map_err(no_order)?;
     let on = names.instrument(answer.terms.instrument);
     let on = on.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
     let order = order_info(&answer, on);

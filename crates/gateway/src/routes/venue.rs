@@ -17,7 +17,9 @@ use rialto_desk::{
     Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
     GetInstrument, PayOut, Scope, SetInstrumentState, SetRules,
 };
-use rialto_model::{InstrumentState, Outcome, Timestamp};
+use rialto_model::{
+    Instrument, InstrumentError, InstrumentId, InstrumentState, Outcome, RejectReason, Timestamp,
+};
 
 /// Reads a request that needs the admin scope.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
@@ -70,6 +72,27 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     Ok(created(&answer, |answer| &mut answer.currency))
 }
 
+/// The same error, with the rule that an instrument breaks.
+fn invalid_rules(error: ApiError, found: impl FnOnce() -> Option<InstrumentError>) -> ApiError {
+    if error.code != RejectReason::InvalidRules.code() {
+        return error;
+    }
+    let Some(broken) = found() else { return error };
+    let field = match broken {
+        InstrumentError::NoSymbol => "symbol",
+        InstrumentError::SameCurrency => "quote",
+        InstrumentError::BaseScale => "quantity_scale",
+        InstrumentError::QuoteScale => "price_scale",
+        InstrumentError::TickOrLot => "tick",
+        InstrumentError::Negative => "notional_min",
+        InstrumentError::Fee => "taker_fee_ppm",
+        InstrumentError::Band => "collar_ppm",
+        InstrumentError::DayEnd => "day_end_s",
+    };
+    let message = format!("The instrument is not possible: {broken}.");
+    ApiError { message: message.into(), ..error.of(field) }
+}
+
 /// `POST /v1/admin/instruments`
 pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
@@ -79,7 +102,9 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let quote = gate.currency(&call.cx(), &body.quote, "quote").await?;
     let spec = instrument_spec(&body, base, quote)?;
     let request = CreateInstrument { spec, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let found = || Instrument::new(InstrumentId::default(), spec, &base, &quote).err();
+    let answer = answer.map_err(|error| invalid_rules(error, found))?;
     Ok(created(&answer, |answer| &mut answer.instrument))
 }
 
@@ -94,7 +119,8 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer;
     let rules = rules_over(&body, before.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| invalid_rules(error, || rules.check().err()))?;
     let response = InstrumentChangedAnswer {
         instrument: on.symbol,
         state: None,

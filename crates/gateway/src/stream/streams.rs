@@ -6,10 +6,12 @@ use crate::ApiError;
 use crate::call::Arrival;
 use crate::connections::STREAM_READ_BYTES;
 use crate::gate::Gate;
+use crate::json;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use rialto_api::Nothing;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{mpsc, watch};
@@ -90,6 +92,7 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
     let (mut head, _) = request.into_parts();
     let arrival = Arrival::of(&head.extensions).clone();
     let caller = gate.gatekeeper.check_public(&head, arrival.peer)?;
+    let Nothing {} = json::read_query(head.uri.query().unwrap_or_default())?;
     arrival.connection.belongs_to(arrival.peer)?;
     if let Some(caller) = caller {
         arrival.connection.signed_by(caller.id())?;

@@ -72,9 +72,10 @@ impl FromStr for SlowReaderPolicy {
             "cut_off" => Some(Self::CutOff),
             _ => text.strip_prefix("conflated:").and_then(behind),
         };
-        known.ok_or(InvalidOptions(
-            "choose oldest, newest, cut_off or conflated:N, such as conflated:1000",
-        ))
+        known.ok_or_else(|| InvalidOptions {
+            option: "overtaken",
+            reason: "choose oldest, newest, cut_off or conflated:N, such as conflated:1000".into(),
+        })
     }
 }
 
@@ -127,10 +128,15 @@ pub struct TopicOptions {
 /// The most priorities.
 pub const PRIORITIES_MAX: u8 = 16;
 
-/// Options that contradict themselves.
+/// An option that has no allowed value, or contradicts another.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidOptions(pub &'static str);
+#[error("{reason}")]
+pub struct InvalidOptions {
+    /// The option, as requests name it.
+    pub option: &'static str,
+    /// Its value and its limit.
+    pub reason: String,
+}
 
 impl Default for TopicOptions {
     fn default() -> Self {
@@ -235,25 +241,31 @@ impl TopicOptions {
 
     /// Whether the options are valid.
     pub fn check(&self) -> Result<(), InvalidOptions> {
-        let refuse = |why| Err(InvalidOptions(why));
-        if !(1..=PRIORITIES_MAX).contains(&self.priorities) {
-            return refuse("a topic has 1 to 16 priorities");
+        let refuse = |option, reason| Err(InvalidOptions { option, reason });
+        let priorities = self.priorities;
+        if !(1..=PRIORITIES_MAX).contains(&priorities) {
+            let reason = format!("priorities is {priorities}; it must be 1 to {PRIORITIES_MAX}");
+            return refuse("priorities", reason);
         }
         if self.kind == Kind::WorkQueue && self.max_age.is_some() {
-            return refuse("a work queue drops nothing for its age; use expiry of messages");
+            let reason = "a work queue drops no message for its age; let messages expire instead";
+            return refuse("max_age_ms", reason.into());
         }
-        if self.bounds.messages == Some(0) || self.bounds.bytes == Some(0) {
-            return refuse("a topic that may hold nothing is of no use");
+        let bounds = [("messages_max", self.bounds.messages), ("bytes_max", self.bounds.bytes)];
+        if let Some((option, _)) = bounds.into_iter().find(|(_, bound)| *bound == Some(0)) {
+            return refuse(option, format!("{option} is 0; it must be at least 1"));
         }
-        if !(256..=crate::MESSAGE_BYTES_MAX).contains(&self.message_bytes_max) {
-            return refuse("a message may take 256 bytes to 1,044,276 bytes");
+        let (message_bytes, max) = (self.message_bytes_max, crate::MESSAGE_BYTES_MAX);
+        if !(256..=max).contains(&message_bytes) {
+            let reason = format!("message_bytes_max is {message_bytes}; it must be 256 to {max}");
+            return refuse("message_bytes_max", reason);
         }
-        if !self.segment_bytes.is_multiple_of(4096)
-            || self.segment_bytes < SEGMENT_BYTES_FOR_ANY_GROUP
-        {
-            return refuse(
-                "the files of a topic take a multiple of 4096 bytes, at least 1,056,768",
+        let (segment_bytes, min) = (self.segment_bytes, SEGMENT_BYTES_FOR_ANY_GROUP);
+        if !segment_bytes.is_multiple_of(4096) || segment_bytes < min {
+            let reason = format!(
+                "segment_bytes is {segment_bytes}; it must be a multiple of 4096, at least {min}"
             );
+            return refuse("segment_bytes", reason);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::duration;
 use crate::terminal::say;
 use rialto_client::api::{
     DeadLetterChoice, GroupDelivery, GroupOrder, GroupRequest, GroupSharing, GroupStart,
-    OvertakenChoice, Str, TopicKind, TopicRequest, VENUE_TOPICS, is_of_venue,
+    OvertakenChoice, Str, TopicKind, TopicRequest, U64Text, VENUE_TOPICS, is_of_venue,
 };
 use rialto_queue::{Cipher, Compression, Filter, Level, SlowReaderPolicy, Start};
 use serde_json::Value;
@@ -89,7 +89,7 @@ impl Create {
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         if is_of_venue(&self.topic) {
             let reason = format!(
-                "the name {} is reserved for the venue, as all that begin with {VENUE_TOPICS}",
+                "the name {} is reserved for the venue, as are all names that begin with {VENUE_TOPICS:?}",
                 self.topic
             );
             return Err(Error::Usage(reason));
@@ -155,8 +155,8 @@ impl CreateGroup {
             start: Some(match self.from {
                 Start::Oldest => GroupStart::Oldest,
                 Start::Next => GroupStart::Next,
-                Start::At(time) => GroupStart::At(time.0),
-                Start::Seq(seq) => GroupStart::Seq(seq),
+                Start::At(time) => GroupStart::At(U64Text(time.0)),
+                Start::Seq(seq) => GroupStart::Seq(U64Text(seq)),
             }),
             order: Some(if self.per_key { GroupOrder::PerKey } else { GroupOrder::None }),
             sharing: Some(match self.single_active {
