@@ -81,9 +81,26 @@ pub(crate) fn tell_all(error: &dyn std::error::Error) -> String {
     let mut told = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        told.push_str(": ");
-        told.push_str(&cause.to_string());
+        let cause_told = cause.to_string();
+        // Some errors name their cause already.
+        if !told.ends_with(&cause_told) {
+            told.push_str(": ");
+            told.push_str(&cause_told);
+        }
         source = cause.source();
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_disk::{DiskError, Operation};
+
+    #[test]
+    fn a_cause_that_an_error_names_itself_is_told_once() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error = DiskError::io(Operation::Write, std::path::Path::new("/log"), full);
+        assert_eq!(tell_all(&error), error.to_string());
+    }
 }

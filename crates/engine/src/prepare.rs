@@ -173,9 +173,10 @@ impl SegmentMaker {
         let pause = match &self.failing {
             Some(failing) => (2 * failing.pause).min(TRY_AGAIN_AFTER_MAX),
             None => {
-                tracing::error!(
-                    "the next segment of the {} cannot be made: {error}; the engine fails when the \
-                     current one is full, unless there is room by then. It is tried again",
+                tracing::warn!(
+                    "the next segment of the {} cannot be made: {error}. It is tried again; if the \
+                     current one is full first, a reserved segment is used, and without one the \
+                     engine fails",
                     self.log
                 );
                 TRY_AGAIN_AFTER

@@ -68,7 +68,7 @@ impl StopReport {
 impl fmt::Display for StopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.still_running.is_empty() {
-            true => write!(f, "everything that had begun ended in {:.1?}", self.drained_in)?,
+            true => write!(f, "all operations ended in {:.1?}", self.drained_in)?,
             false => write!(f, "after {:.1?} there were still running:", self.drained_in)?,
         }
         for running in &self.still_running {

@@ -185,7 +185,7 @@ fn every_log_event_is_written(format: &str) {
     let recovered = second.line("INFO", "rialto::venue", "recovered: ");
     assert_eq!(recovered.field("last_seq").as_deref(), Some("1"));
     assert_eq!(recovered.field("epoch").as_deref(), Some("2"));
-    second.line("INFO", "rialto::venue", "the venue stops: it finishes what was taken");
+    second.line("INFO", "rialto::venue", "the venue stops: it finishes the accepted requests");
     second.line("INFO", "rialto_engine::snapshot::follower", "a snapshot was made");
     let stopped = second.line("INFO", "rialto::venue", "the venue has stopped");
     let at = |name| stopped.field(name).unwrap_or_default();

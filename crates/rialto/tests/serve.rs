@@ -98,7 +98,7 @@ fn a_venue_is_set_up_traded_on_and_operated_from_the_command_line() {
     assert!(snapshot["seq"].is_string());
     let backup = json(&[&["backup", "monday"], &operator[..]].concat());
     assert_eq!(backup["directory"], dir.path().join("backups/monday").to_str().unwrap());
-    let keys = admin(&venue, &admin_key, &["key", "list"]);
+    let keys = admin(&venue, &admin_key, &["key", "ls"]);
     let id = keys["keys"][0]["id"].as_str().unwrap().to_string();
     admin(&venue, &admin_key, &["key", "revoke", &id]);
     let refused = rialto(&["balances", "--key-file", &key_file]);

@@ -253,7 +253,7 @@ fn a_stopping_process_answers_a_thousand_requests_or_lists_the_unfinished() {
     let answers = storm(&member, || process.signal("TERM"));
     let status = process.wait();
     assert!(status.success(), "{status}:\n{}", process.said.join("\n"));
-    process.line("everything that had begun ended in");
+    process.line("all operations ended in");
     check(&answers, &dir.path().join("data"));
 }
 

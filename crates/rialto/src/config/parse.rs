@@ -33,7 +33,7 @@ pub enum ConfigError {
         message: String,
     },
     /// Settings that are valid alone contradict each other.
-    #[error("{}{message}", file_prefix(file))]
+    #[error("{}{message}", file.as_ref().map_or_else(String::new, |file| format!("{}: ", file.display())))]
     Together {
         /// The file, if there is one.
         file: Option<PathBuf>,
@@ -51,9 +51,14 @@ fn file_prefix(file: &Option<PathBuf>) -> String {
 /// # Errors
 /// The file cannot be read or used; the error names file and line.
 pub fn read(path: &Path) -> Result<Config, ConfigError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
-    parse(&text).and_then(check_times).map_err(|error| match error {
+    let bytes =
+        fs::read(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(error.as_bytes().get(..valid).unwrap_or_default());
+        at(&before, valid, "this byte is not UTF-8".to_owned())
+    });
+    text.and_then(|text| parse(&text)).and_then(check_times).map_err(|error| match error {
         ConfigError::Line { line, column, message, .. } => {
             ConfigError::Line { file: Some(path.to_path_buf()), line, column, message }
         }
@@ -139,8 +144,9 @@ fn apply(
         }
         Kind::Switch { set, .. } => set(config, value.as_bool().ok_or_else(wrong)?),
         Kind::Level { set, .. } => {
-            let level = text()?.parse();
-            set(config, level.map_err(|_| format!("{} must be {}", setting.key, setting.range()))?);
+            let level = text()?;
+            let wrong = |_| format!("{} is {level:?}; it must be {}", setting.key, setting.range());
+            set(config, level.parse().map_err(wrong)?);
         }
         Kind::Word { set, .. } => {
             set(config, text()?).map_err(|why| format!("{}: {why}", setting.key))?;
@@ -205,8 +211,8 @@ pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
         }
         let message = format!(
             "gateway.{key} = {address} is not a loopback address, and there is no TLS: set \
-             gateway.allow_remote = true if what is said there may be read on the way, or put a \
-             TLS proxy in front and listen on 127.0.0.1"
+             gateway.allow_remote = true if others may read the traffic, or put a TLS proxy in \
+             front and listen on 127.0.0.1"
         );
         return Err(ConfigError::Together { file: None, message });
     }

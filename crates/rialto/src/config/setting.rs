@@ -104,7 +104,10 @@ impl Setting {
             Kind::Level { .. } => {
                 let levels: Vec<String> =
                     Level::ALL.iter().map(|level| format!("\"{level}\"")).collect();
-                levels.join(", ")
+                match levels.split_last() {
+                    Some((last, others)) => format!("{} or {last}", others.join(", ")),
+                    None => String::new(),
+                }
             }
             Kind::Word { words, .. } => (*words).to_string(),
             Kind::Address { .. } => "an IP address and a port".to_string(),

@@ -103,7 +103,10 @@ fn unknown_settings_are_refused_with_the_line() {
 fn malformed_values_are_refused_with_the_line() {
     for (text, start) in [
         ("[engine]\nlevel = synced\n", "2:"),
-        ("[engine]\nlevel = \"fast\"\n", "2:9: level must be \"memory\", \"buffered\""),
+        (
+            "[engine]\nlevel = \"fast\"\n",
+            "2:9: level is \"fast\"; it must be \"memory\", \"buffered\" or \"synced\"",
+        ),
         ("[engine]\nlevel = 3\n", "2:9: level must be"),
         ("[engine]\nspins = \"3\"\n", "2:9: spins must be"),
         ("[engine]\nspins = -1\n", "2:9: spins = -1: must be"),
@@ -131,6 +134,21 @@ fn listening_on_the_network_has_to_be_allowed() {
     let error = refused("[gateway]\noperations_listen = \"0.0.0.0:81\"\n");
     assert!(error.contains("gateway.operations_listen = 0.0.0.0:81"), "{error}");
     assert!(parse("[gateway]\nlisten = \"0.0.0.0:80\"\nallow_remote = true\n").is_ok());
+}
+
+#[test]
+fn faults_of_a_file_begin_with_its_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("rialto.toml");
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        crate::tell_all(&read(&path).unwrap_err())
+    };
+    let error = refused(b"[engine]\nlevel = \"\xff\"\n");
+    assert_eq!(error, format!("{}:2:10: this byte is not UTF-8", path.display()));
+    let error = refused(b"[gateway]\nlisten = \"0.0.0.0:80\"\n");
+    let start = format!("{}: gateway.listen = 0.0.0.0:80 is", path.display());
+    assert!(error.starts_with(&start), "{error}");
 }
 
 #[test]

@@ -148,7 +148,9 @@ impl<W: Write> Writer<W> {
             let (lines, window) = (super::limiter::LINES_MAX, WINDOW.as_secs());
             let (file, at) = (site.file().unwrap_or("?"), site.line().unwrap_or(0));
             let mut line = Line::new(self.format);
-            line.message(&format!("lines were left out: one place may log {lines} in {window} s"));
+            line.message(&format!(
+                "lines were left out: one call site may log {lines} in {window} s"
+            ));
             line.plain("suppressed", count);
             line.text("of_target", site.target());
             line.text("of_level", site.level().as_str());

@@ -326,7 +326,10 @@ impl Venue {
     /// Work was not finished, or a component had failed for good.
     pub fn close(self, deadline: Duration) -> Result<Closing, Error> {
         let failed = given_up(&self.lifecycle);
-        tracing::info!(within_ms = ms(deadline), "the venue stops: it finishes what was taken");
+        tracing::info!(
+            within_ms = ms(deadline),
+            "the venue stops: it finishes the accepted requests"
+        );
         self.deadline.begin(deadline);
         let report = self.lifecycle.shutdown(deadline / 2);
         drop(self.supervisor);

@@ -89,7 +89,7 @@ impl Component for Part {
             );
         }
         for parked in &payments.parked {
-            tracing::warn!("a withdrawal stands still: {parked}");
+            tracing::warn!("a withdrawal does not proceed: {parked}");
         }
         self.made.put(Arc::downgrade(&payments.bus()));
         self.running = Some(payments);
