@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use test_venue::{Key, TestVenue, config, with};
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use wire::{Book, Came, Wire, seq_of};
 
 /// A hundred orders at a hundred prices, and their cancels; returns the last sequence.
@@ -185,6 +187,15 @@ fn invalid_messages_get_an_error_and_the_stream_continues() {
     venue.get("/v1/stream").refuses(426, "websocket_required");
     let refused = venue.get("/v1/stream?x=1").refuses(400, "unknown_parameter");
     assert_eq!(refused.field(), "x");
+}
+
+#[test]
+fn a_text_frame_that_is_not_utf8_ends_the_stream() {
+    let (venue, _, _) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
+    let frame = Frame::message(vec![b'{', 0xff], OpCode::Data(Data::Text), true);
+    wire.say_raw(Message::Frame(frame)).unwrap();
+    assert_eq!(wire.come(), Came::Closed(1007, "not_utf8".to_owned()));
 }
 
 #[test]

@@ -483,7 +483,8 @@ impl Gatekeeper {
         let text = std::str::from_utf8(value).unwrap_or_default();
         let key = text.strip_prefix("Bearer ").unwrap_or_default();
         if !self.keys.live().admin.matches(key) {
-            let message = "Only the admin key is sent in this header, as Bearer.";
+            let message = "This is not the admin key. The header authorization takes only \
+                           the admin key, as Bearer; other keys sign their requests.";
             return Err(unauthorized("credentials_invalid", message).of("authorization"));
         }
         match self.take(&self.operator.requests) {

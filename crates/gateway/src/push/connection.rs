@@ -33,6 +33,7 @@ enum Closing {
     Gone,
     GoingAway,
     TooBig,
+    NotUtf8,
     Idle,
     KeyNotValid,
     TooSlow,
@@ -46,6 +47,7 @@ impl Closing {
         let (code, reason) = match self {
             Closing::Gone => return None,
             Closing::GoingAway => (1001, "going_away"),
+            Closing::NotUtf8 => (1007, "not_utf8"),
             Closing::TooBig => (1009, "message_too_big"),
             Closing::Ended(code) => (1011, code),
             Closing::Idle => (4000, "idle"),
@@ -195,8 +197,12 @@ impl Connection {
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return Ok(()),
             Some(Ok(Message::Close(_))) | None => return Err(Closing::Gone),
             Some(Err(error)) => {
-                let is_too_big = format!("{error}").contains("too long");
-                return Err(if is_too_big { Closing::TooBig } else { Closing::Gone });
+                let told = error.to_string();
+                return Err(match told.as_str() {
+                    told if told.contains("too long") => Closing::TooBig,
+                    told if told.contains("UTF-8") => Closing::NotUtf8,
+                    _ => Closing::Gone,
+                });
             }
         };
         match settlement.and_then(|settlement| self.settle(&settlement)) {

@@ -38,6 +38,7 @@ enum Closing {
     Gone,
     GoingAway,
     TooBig,
+    NotUtf8,
     Failed,
     Idle,
     KeyNotValid,
@@ -50,6 +51,7 @@ impl Closing {
         let (code, reason) = match self {
             Closing::Gone => return None,
             Closing::GoingAway => (1001, "going_away".to_owned()),
+            Closing::NotUtf8 => (1007, "not_utf8".to_owned()),
             Closing::TooBig => (1009, "message_too_big".to_owned()),
             Closing::Failed => (1011, "stream_failed".to_owned()),
             Closing::Idle => (4000, "idle".to_owned()),
@@ -208,8 +210,12 @@ impl Connection {
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
             Some(Ok(Message::Close(_))) | None => return Err(Closing::Gone),
             Some(Err(error)) => {
-                let is_too_big = format!("{error}").contains("too long");
-                return Err(if is_too_big { Closing::TooBig } else { Closing::Gone });
+                let told = error.to_string();
+                return Err(match told.as_str() {
+                    told if told.contains("too long") => Closing::TooBig,
+                    told if told.contains("UTF-8") => Closing::NotUtf8,
+                    _ => Closing::Gone,
+                });
             }
         };
         let rate = Rate::new(limits.message_rate, limits.message_burst);
