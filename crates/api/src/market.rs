@@ -52,7 +52,7 @@ pub struct InstrumentInfo {
     pub taker_fee_ppm: i32,
     /// Self-trade prevention of orders that name none.
     pub self_trade: SelfTrade,
-    /// Most open orders of an account.
+    /// Most open orders of an account in this instrument.
     pub open_orders_max: u32,
     /// When the day ends, in seconds after midnight UTC.
     pub day_end_s: u32,

@@ -237,7 +237,7 @@ routes! {
             (Nothing) -> [200 PurgeAnswer];
         QueueDeadLetters "GET" "/v1/queues/{topic}/dead-letters" CONSUME, "Lists dead letters.",
             (DeadLettersQuery) -> [200 DeadLettersAnswer];
-        QueueRedrive "POST" "/v1/queues/{topic}/redrive" MANAGE, "Sends dead letters back.",
+        QueueRedrive "POST" "/v1/queues/{topic}/redrive" MANAGE, "Publishes dead letters again on their original topics.",
             (RedriveQuery) -> [200 RedriveAnswer];
         QueueFetch "POST" "/v1/queues/{topic}/groups/{group}/fetch" CONSUME,
             "Delivers messages to a consumer.",

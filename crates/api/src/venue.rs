@@ -109,7 +109,7 @@ pub struct RulesRequest<'a> {
     /// Self-trade prevention of orders that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_trade: Option<SelfTrade>,
-    /// Most open orders of an account.
+    /// Most open orders of an account in this instrument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_orders_max: Option<u32>,
     /// When the day ends, in seconds after midnight UTC.
@@ -166,7 +166,7 @@ pub struct InstrumentRequest<'a> {
     /// Self-trade prevention of orders that name none.
     #[serde(default)]
     pub self_trade: SelfTrade,
-    /// Most open orders of an account.
+    /// Most open orders of an account in this instrument.
     #[serde(default = "usual_open_orders_max")]
     pub open_orders_max: u32,
     /// When the day ends, in seconds after midnight UTC.

@@ -61,7 +61,7 @@ impl Core {
     }
 }
 
-/// Where own orders are no obstacle, whole levels are added by their totals.
+/// Adds whole levels by their totals, for orders that self-trade prevention does not affect.
 fn by_levels(
     market: &Market,
     side: Side,

@@ -74,7 +74,7 @@ pub(crate) fn move_failed(core: &SharedQueue, group: &Arc<Group>) {
     group.note_stuck(stuck.as_deref());
 }
 
-/// Moves failed messages, and returns the reason that others stay.
+/// Moves failed messages, and returns the error that stopped the move of the others, if any.
 fn try_to_move(core: &SharedQueue, group: &Arc<Group>) -> Option<String> {
     if group.finish_gone() {
         core.mark(group);

@@ -24,7 +24,7 @@ pub enum InvalidPacked {
     #[error("a reserved field is not 0")]
     Reserved,
     /// A run has another length than its head says.
-    #[error("run {0} does not consist of as many records and bytes as it says")]
+    #[error("run {0} has another number of records or bytes than its head says")]
     Run(u32),
     /// A record is not a message.
     #[error("message {0} is malformed")]

@@ -109,6 +109,10 @@ fn limit(value: Option<u64>) -> String {
     value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string())
 }
 
+fn bytes_limit(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "unlimited".to_owned(), |bytes| format!("{} KiB", bytes >> 10))
+}
+
 impl Findings {
     fn pairs(&self) -> Vec<(&'static str, String)> {
         let mut pairs = vec![
@@ -131,7 +135,7 @@ impl Findings {
             ("processor", format!("{}, {} cores", self.machine.cpu, self.machine.cores)),
             ("memory", format!("{:.1} GiB", self.machine.memory_mib as f64 / 1_024.0)),
             ("open files", limit(self.open_files)),
-            ("locked memory", limit(self.locked_bytes)),
+            ("locked memory", bytes_limit(self.locked_bytes)),
         ]);
         pairs
     }
@@ -143,11 +147,10 @@ impl Findings {
         let tail_us = usual.p99.as_secs_f64() * 1e6;
         let mut advice = vec![match level {
             Level::Synced => format!(
-                "At level synced an acknowledgement takes about two syncs: some {:.0} us \
-                 here, and in one of a hundred cases {tail_us:.0} us or more. Throughput \
-                 suffers less, because everything that arrives during a write joins the next one: \
-                 where the disk keeps up it is that of buffered, and in long runs of small orders \
-                 it came to 0.7 of it. `rialto bench durability` measures both here.",
+                "At level synced an acknowledgement takes about two syncs: about {:.0} us on this \
+                 disk. One sync of a hundred takes {tail_us:.0} us or more. Commands that arrive \
+                 during a write share the next sync, so that throughput falls less. \
+                 `rialto bench durability` measures both levels on this machine.",
                 sync_us * 2.0
             ),
             Level::Buffered => "At level buffered an acknowledgement does not wait for the disk: \
@@ -160,8 +163,8 @@ impl Findings {
         }];
         let bytes_s = greatest.bytes as f64 / greatest.p50.as_secs_f64().max(1e-9);
         advice.push(format!(
-            "In groups of 1 MiB the disk takes {:.0} MiB/s durably: some {:.1} million orders per \
-             second at 96 bytes each, beside what the event log takes.",
+            "In groups of 1 MiB the disk syncs {:.0} MiB/s: about {:.1} million orders a second at \
+             96 bytes each. The event log needs a part of it.",
             bytes_s / f64::from(1 << 20),
             bytes_s / 96.0 / 1e6
         ));

@@ -3,7 +3,7 @@
 use rialto_queue::packed::PackedMessage;
 use rialto_queue::{Headers, Message, MessageId, Timestamp};
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// The format of printed messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -112,12 +112,25 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// The line of a payload that is not text, for a terminal.
+fn placeholder(payload: &[u8]) -> Option<String> {
+    let is_text = std::str::from_utf8(payload).is_ok();
+    let bytes = payload.len();
+    (!is_text).then(|| format!("({bytes} bytes that are not text: use --json or --raw)"))
+}
+
 impl Form {
     pub(super) fn print(self, out: &mut impl Write, message: &Shown<'_>) -> io::Result<()> {
         if self.json {
             return writeln!(out, "{}", message.object());
         }
-        out.write_all(message.payload)?;
+        let is_terminal = || io::stdout().is_terminal();
+        match placeholder(message.payload) {
+            Some(placeholder) if !self.raw && is_terminal() => {
+                out.write_all(placeholder.as_bytes())?;
+            }
+            _ => out.write_all(message.payload)?,
+        }
         if self.raw { Ok(()) } else { out.write_all(b"\n") }
     }
 }
@@ -131,4 +144,16 @@ fn put(object: &mut serde_json::Map<String, Value>, name: &str, bytes: &[u8]) {
             object.insert(format!("{name}_hex"), digits.into())
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_that_is_not_text_is_not_written_to_a_terminal() {
+        assert_eq!(placeholder("häuser".as_bytes()), None);
+        let line = placeholder(b"\xff\x01\x1b").unwrap_or_default();
+        assert_eq!(line, "(3 bytes that are not text: use --json or --raw)");
+    }
 }

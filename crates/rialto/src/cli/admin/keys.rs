@@ -39,6 +39,7 @@ pub(super) enum KeyAction {
         expires_at: Option<Timestamp>,
     },
     /// List all keys, without their secrets.
+    #[command(name = "ls", alias = "list")]
     List,
     /// Give a key a new secret, which is shown once.
     Rotate {

@@ -1,7 +1,7 @@
 //! Captures of Bitstamp's live orders, and how much of the real trading a replay reproduces.
 //!
-//! A capture says what became of every order, but not of which kind it was. `docs/replay.md` tells
-//! how the kinds are found and what that can and cannot reproduce.
+//! A capture records the trades and the end of every order, but not its kind. `docs/replay.md`
+//! explains how the kinds are inferred, and what a replay can reproduce.
 
 mod capture;
 mod compare;
