@@ -65,8 +65,8 @@ pub use policy::{NeedsRight, QueuePolicy, Requirement, may_produce, may_use_any_
 pub use principal::Principal;
 pub use quota::QueueLimits;
 pub use request::{
-    AckMessages, ConsumerId, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases,
-    FetchMessages, GetTopic, LeasedMessage, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages,
+    AckMessages, ConsumerId, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, DeliveredLease,
+    ExtendLeases, FetchMessages, GetTopic, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages,
     NackOptions, NewMessage, NewMessages, PublishMessages, Published, ReadFrom, ReadMessages,
     ReadPage, SubscribeMessages, check_ack_wait, check_settlement,
 };

@@ -164,7 +164,7 @@ pub struct SubscribeMessages {
 }
 
 /// A delivered message with the number of its lease.
-pub type LeasedMessage = (MessageId, u64);
+pub type DeliveredLease = (MessageId, u64);
 
 /// Acknowledges messages. The answer comes when that is durable at the topic's level, and lists the
 /// messages whose leases were lost.
@@ -172,7 +172,7 @@ pub struct AckMessages {
     /// The consumer.
     pub consumer: ConsumerId,
     /// The messages.
-    pub leases: Vec<LeasedMessage>,
+    pub leases: Vec<DeliveredLease>,
 }
 
 /// Acknowledges messages negatively. Answers as [`AckMessages`] does.
@@ -180,7 +180,7 @@ pub struct NackMessages {
     /// The consumer.
     pub consumer: ConsumerId,
     /// The messages.
-    pub leases: Vec<LeasedMessage>,
+    pub leases: Vec<DeliveredLease>,
     /// The options.
     pub options: NackOptions,
 }
@@ -204,7 +204,7 @@ pub struct ExtendLeases {
     /// The consumer.
     pub consumer: ConsumerId,
     /// The messages.
-    pub leases: Vec<LeasedMessage>,
+    pub leases: Vec<DeliveredLease>,
     /// How long the leases last from now; by default as the group says.
     pub ack_wait: Option<Duration>,
 }

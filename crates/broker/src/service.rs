@@ -7,8 +7,8 @@ use crate::idle_readers::{IdleReaders, Resumed};
 use crate::lease::LeaseTokens;
 use crate::quota::{QueueLimits, Quota, Quotas};
 use crate::request::{
-    AckMessages, ConsumerId, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases,
-    FetchMessages, GetTopic, LeasedMessage, LeaveGroup, ListTopics, NackMessages, NewMessage,
+    AckMessages, ConsumerId, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, DeliveredLease,
+    ExtendLeases, FetchMessages, GetTopic, LeaveGroup, ListTopics, NackMessages, NewMessage,
     NewMessages, PublishMessages, Published, ReadFrom, ReadMessages, ReadPage, SubscribeMessages,
 };
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
@@ -135,7 +135,7 @@ impl QueueService {
     /// Settles each message, and returns those whose leases were lost.
     fn settle(
         &self,
-        leases: &[LeasedMessage],
+        leases: &[DeliveredLease],
         mut settle: impl FnMut(MessageId, u64) -> std::result::Result<(), QueueError>,
     ) -> Result<Vec<MessageId>> {
         let mut lost = Vec::new();

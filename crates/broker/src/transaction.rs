@@ -2,7 +2,7 @@
 
 use crate::error::{AtPath, bus_error};
 use crate::policy::{NeedsRight, Requirement};
-use crate::request::{ConsumerId, LeasedMessage, NewMessage, check_count};
+use crate::request::{ConsumerId, DeliveredLease, NewMessage, check_count};
 use crate::service::{QueueService, principal};
 use rialto_api::QueueRight;
 use rialto_bus::behaviour::Validate;
@@ -16,7 +16,7 @@ pub struct CommitTransaction {
     /// The messages to publish, by topic.
     pub publish: Vec<(Name, Vec<NewMessage>)>,
     /// The messages to acknowledge, by consumer.
-    pub ack: Vec<(ConsumerId, Vec<LeasedMessage>)>,
+    pub ack: Vec<(ConsumerId, Vec<DeliveredLease>)>,
     /// A producer, whose name belongs to the client, and its number for this transaction.
     pub number: Option<(Name, u64)>,
 }

@@ -8,7 +8,7 @@ use rialto_api::{
     TransactionRequest, U64Text,
 };
 use rialto_broker::{
-    CommitTransaction, ConsumerId, InvalidRequest, LeaseTokens, LeasedMessage, NewMessage,
+    CommitTransaction, ConsumerId, DeliveredLease, InvalidRequest, LeaseTokens, NewMessage,
     NewMessages,
 };
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
@@ -81,7 +81,7 @@ pub(crate) fn new_messages(rows: Vec<MessageRequest>) -> Result<NewMessages, Api
 pub(crate) fn lease_numbers(
     messages: &[LeaseRequest<'_>],
     tokens: LeaseTokens,
-) -> Result<Vec<LeasedMessage>, ApiError> {
+) -> Result<Vec<DeliveredLease>, ApiError> {
     let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
         let id = message.id.parse().map_err(|_| {
             let message = "A message is named by its lane and number, such as 0:17.";

@@ -5,14 +5,14 @@ use crate::convert::lease_numbers;
 use crate::json;
 use crate::routes::packed_leases;
 use rialto_api::{SettleMessage, SettleOp};
-use rialto_broker::{LeaseTokens, LeasedMessage, NackOptions, check_ack_wait, check_settlement};
+use rialto_broker::{DeliveredLease, LeaseTokens, NackOptions, check_ack_wait, check_settlement};
 use rialto_queue::{MessageId, QueueError, Settler};
 use std::time::Duration;
 
 /// A settlement: acknowledgement, negative acknowledgement or extension of leases.
 pub(super) struct Settlement {
     pub(super) op: SettleOp,
-    leases: Vec<LeasedMessage>,
+    leases: Vec<DeliveredLease>,
     options: NackOptions,
     /// The length of extended leases; by default as the group says.
     ack_wait: Option<Duration>,

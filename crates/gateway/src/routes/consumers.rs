@@ -16,7 +16,7 @@ use rialto_api::{
     SettledAnswer,
 };
 use rialto_broker::{
-    AckMessages, ConsumerId, ExtendLeases, FetchMessages, GroupLease, LeasedMessage, LeaveGroup,
+    AckMessages, ConsumerId, DeliveredLease, ExtendLeases, FetchMessages, GroupLease, LeaveGroup,
     ListLeases, NackMessages, NackOptions,
 };
 use rialto_bus::Dispatch;
@@ -159,7 +159,7 @@ pub(super) async fn leave(gate: &Gate, request: Request) -> Handled {
 
 /// The consumer and the messages to settle: in JSON or, if the leases are packed, with the consumer
 /// in the query.
-fn settling(gate: &Gate, call: &Call) -> Result<(ConsumerId, Vec<LeasedMessage>), ApiError> {
+fn settling(gate: &Gate, call: &Call) -> Result<(ConsumerId, Vec<DeliveredLease>), ApiError> {
     if let Some(leases) = packed::leases(call, bus(gate)?.leases())? {
         let query: PackedSettleQuery<'_> = call.query()?;
         return Ok((consumer(call, given(query.consumer.as_deref())?)?, leases));
@@ -178,7 +178,7 @@ fn consumer(call: &Call, text: &str) -> Result<ConsumerId, ApiError> {
     Ok(ConsumerId { topic, group, name: name("consumer", text)? })
 }
 
-fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<LeasedMessage>, ApiError> {
+fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<DeliveredLease>, ApiError> {
     lease_numbers(messages, bus(gate)?.leases())
 }
 

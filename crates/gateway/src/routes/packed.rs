@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Frame, SizeHint};
 use rialto_api::{IdRange, PublishedAnswer};
-use rialto_broker::{LeaseTokens, LeasedMessage, MESSAGES_MAX, Published};
+use rialto_broker::{DeliveredLease, LeaseTokens, MESSAGES_MAX, Published};
 use rialto_queue::MessageId;
 use rialto_queue::packed::{
     InvalidPacked, LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, Piece,
@@ -34,7 +34,7 @@ pub(super) fn messages(call: &Call) -> Result<Option<Packed<Bytes>>, ApiError> {
 pub(super) fn leases(
     call: &Call,
     tokens: LeaseTokens,
-) -> Result<Option<Vec<LeasedMessage>>, ApiError> {
+) -> Result<Option<Vec<DeliveredLease>>, ApiError> {
     if !call.is_of(LEASES_MEDIA_TYPE.as_bytes()) {
         return Ok(None);
     }
@@ -42,7 +42,10 @@ pub(super) fn leases(
 }
 
 /// Packed leases.
-pub(crate) fn leases_in(bytes: &[u8], tokens: LeaseTokens) -> Result<Vec<LeasedMessage>, ApiError> {
+pub(crate) fn leases_in(
+    bytes: &[u8],
+    tokens: LeaseTokens,
+) -> Result<Vec<DeliveredLease>, ApiError> {
     let packed = PackedLeases::read(bytes).map_err(malformed)?;
     // A few bytes may stand for very many messages.
     if packed.len() > MESSAGES_MAX as u64 {

@@ -21,9 +21,9 @@ use std::time::Duration;
 /// A message that is leased to a consumer until it is acknowledged or its deadline passes.
 #[derive(Clone, Debug)]
 pub struct Delivered {
-    message: Message,
+    pub(super) message: Message,
     pub(crate) lease: u64,
-    attempt: u16,
+    pub(super) attempt: u16,
 }
 
 impl Delivered {
@@ -70,7 +70,7 @@ pub(super) struct Inner {
     /// The cursors of redelivered messages.
     again: Vec<LaneCursor>,
     is_deleted: bool,
-    delivered_bytes: u64,
+    pub(super) delivered_bytes: u64,
     meter: Meter,
 }
 
@@ -192,41 +192,6 @@ impl Group {
             Err(error) if fetched.messages.is_empty() && fetched.missed == 0 => Err(error),
             _ => Ok(fetched),
         }
-    }
-
-    /// Leases this message to a consumer out of turn, unless it is leased or acknowledged, or behind
-    /// another of its key. The lease has this length, or the group's.
-    pub(crate) fn claim(
-        &self,
-        consumer: ConsumerId,
-        message: Message,
-        length: Option<Duration>,
-    ) -> Result<Option<Delivered>, QueueError> {
-        let now = self.topic.runtime.now();
-        let mut inner = self.inner();
-        self.check(&inner)?;
-        if !inner.state.may_take(consumer) {
-            return Ok(None);
-        }
-        let deadline = inner.state.deadline(now, length);
-        let id = message.id();
-        let Some(lease) = inner.state.claim(id, message.key(), consumer, deadline) else {
-            return Ok(None);
-        };
-        inner.delivered_bytes += message.record().len() as u64;
-        let is_acked = inner.state.options.delivery == Delivery::AtMostOnce
-            && inner.state.ack(id, lease.number, consumer);
-        drop(inner);
-        if is_acked {
-            self.release_room();
-        }
-        Ok(Some(Delivered { message, lease: lease.number, attempt: lease.attempt }))
-    }
-
-    /// Acknowledges a message that expired, unless it is leased.
-    pub(crate) fn expire(&self, id: MessageId) {
-        self.inner().state.expire_claimed(id);
-        self.release_room();
     }
 
     pub(crate) fn ack(
@@ -442,7 +407,7 @@ impl Group {
 
     /// Wakes consumers that wait for redelivered messages; in a work queue, releases messages that
     /// all groups have acknowledged.
-    fn release_room(&self) {
+    pub(super) fn release_room(&self) {
         self.wake_for_freed();
         self.topic.release_done();
     }

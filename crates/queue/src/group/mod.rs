@@ -1,6 +1,7 @@
 //! Consumer groups: leases and acknowledgements.
 
 mod changes;
+mod claim;
 mod deadlines;
 mod failed;
 mod filter;

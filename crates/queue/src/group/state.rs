@@ -16,21 +16,21 @@ use std::time::Duration;
 pub(crate) struct GroupState {
     pub(crate) options: GroupOptions,
     pub(super) windows: Vec<Window>,
-    ready: BTreeSet<MessageId>,
+    pub(super) ready: BTreeSet<MessageId>,
     pub(super) deadlines: Deadlines,
     last_lease: u64,
     consumers: Vec<ConsumerId>,
     last_consumer: u32,
-    keys: Keys,
+    pub(super) keys: Keys,
     /// The attempts of messages before the group was opened.
-    earlier_attempts: HashMap<MessageId, (u16, Timestamp)>,
+    pub(super) earlier_attempts: HashMap<MessageId, (u16, Timestamp)>,
     failed: FailedMessages,
     pub(crate) changes: Changes,
     pub(crate) counts: GroupCounts,
     /// Whether something can be delivered that could not before: waiting consumers must be woken.
     pub(crate) has_freed: bool,
     /// Whether changes are written to the control log at all.
-    keeps_changes: bool,
+    pub(super) keeps_changes: bool,
 }
 
 impl GroupState {
@@ -106,7 +106,7 @@ impl GroupState {
         &self.windows[usize::from(lane)]
     }
 
-    fn window_mut(&mut self, id: MessageId) -> &mut Window {
+    pub(super) fn window_mut(&mut self, id: MessageId) -> &mut Window {
         &mut self.windows[usize::from(id.lane)]
     }
 
@@ -165,12 +165,6 @@ impl GroupState {
         let window = &self.windows[usize::from(id.lane)];
         id.seq < window.floor()
             || window.get(id.seq).is_some_and(|slot| slot.standing != Standing::Unseen)
-    }
-
-    /// Whether a message may be leased out of turn. A delay of its redelivery does not matter.
-    fn is_claimable(&self, id: MessageId) -> bool {
-        let standing = self.windows[usize::from(id.lane)].get(id.seq).map(|slot| slot.standing);
-        self.is_free(id) || standing == Some(Standing::Resting)
     }
 
     /// Whether a message could be delivered now.
@@ -292,53 +286,6 @@ impl GroupState {
     ) -> Lease {
         self.ready.remove(&id);
         self.lease(id, consumer, deadline)
-    }
-
-    /// Delivers a message out of turn, unless it is leased or acknowledged, or behind another of its
-    /// key. A message without attempts left is dead-lettered instead.
-    pub(crate) fn claim(
-        &mut self,
-        id: MessageId,
-        key: &[u8],
-        consumer: ConsumerId,
-        deadline: Deadline,
-    ) -> Option<Lease> {
-        if !self.is_claimable(id) {
-            return None;
-        }
-        if self.options.order == DeliveryOrder::PerKey && !self.knows(id) {
-            if self.keys.is_busy(key) {
-                return None;
-            }
-            self.keys.enter(key, id);
-        }
-        self.deadlines.forget_rest(id);
-        let earlier = self.earlier_attempts.remove(&id);
-        let is_far = id.seq >= self.window(id.lane).end();
-        let slot = self.window_mut(id).reach_far(id.seq);
-        if let Some((attempts, _)) = earlier {
-            slot.attempts = attempts;
-        }
-        let attempts = slot.attempts;
-        let attempts_max = self.options.attempts_max;
-        if attempts_max > 0 && attempts >= attempts_max {
-            self.ready.remove(&id);
-            self.fail(id, DeadLetterReason::Unanswered, String::new());
-            return None;
-        }
-        if attempts == 0 && (is_far || earlier.is_some()) && self.keeps_changes {
-            // The seen number does not cover this attempt, so it is recorded by itself.
-            self.changes.tried.push((id, 1, Timestamp(0)));
-        }
-        Some(self.release(id, consumer, deadline))
-    }
-
-    /// An expired message is acknowledged instead of claimed.
-    pub(crate) fn expire_claimed(&mut self, id: MessageId) {
-        if self.is_claimable(id) {
-            self.window_mut(id).reach_far(id.seq);
-            self.expire_unseen(id);
-        }
     }
 
     #[inline]
@@ -550,7 +497,7 @@ impl GroupState {
         }
     }
 
-    fn fail(&mut self, id: MessageId, reason: DeadLetterReason, detail: String) {
+    pub(super) fn fail(&mut self, id: MessageId, reason: DeadLetterReason, detail: String) {
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
         slot.standing = Standing::Settling;
         let attempts = slot.attempts;
