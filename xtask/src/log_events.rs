@@ -78,8 +78,9 @@ fn events(source: &Source) -> Vec<(usize, Event, Vec<String>)> {
         }
         let arguments = arguments(rest);
         let Some(at) = arguments.iter().position(|it| it.starts_with('"')) else { continue };
-        let crate_name =
+        let crate_name: String =
             if package == "rialto" { "rialto".into() } else { format!("rialto_{package}") };
+        let crate_name = crate_name.replace('-', "_");
         let modules =
             inside.trim_end_matches(".rs").split('/').filter(|it| !["mod", "lib"].contains(it));
         let target =

@@ -13,7 +13,7 @@ enum Piece {
 }
 
 /// The content of a file, as it arrives.
-pub struct Content(mpsc::Receiver<Piece>);
+pub struct FileContent(mpsc::Receiver<Piece>);
 
 /// The end of the client. Dropping it without [`ContentSender::end`] means that the content is not
 /// whole: no file comes to exist.
@@ -24,12 +24,12 @@ pub struct ContentSender(mpsc::Sender<Piece>);
 #[error("the content ended before its end; nothing was stored")]
 pub(crate) struct Interrupted;
 
-impl Content {
+impl FileContent {
     /// Both ends.
     #[must_use]
-    pub fn channel() -> (ContentSender, Content) {
+    pub fn channel() -> (ContentSender, FileContent) {
         let (sender, receiver) = mpsc::channel(PIECES_MAX);
-        (ContentSender(sender), Content(receiver))
+        (ContentSender(sender), FileContent(receiver))
     }
 
     /// The next piece; `None` at the end. It blocks the thread.

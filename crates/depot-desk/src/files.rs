@@ -1,6 +1,6 @@
 //! Storing, reading, listing and deleting files.
 
-use crate::content::Content;
+use crate::content::FileContent;
 use crate::error::depot_error;
 use crate::policy::NeedsDepotRight;
 use crate::service::{DepotService, joined, principal};
@@ -22,7 +22,7 @@ pub struct StoreFile {
     /// Everything but the content.
     pub file: NewFile,
     /// The content.
-    pub content: Content,
+    pub content: FileContent,
 }
 
 /// A stored file.
@@ -205,7 +205,7 @@ fn store(
     depot: &Depot,
     tenant: &TenantName,
     file: NewFile,
-    mut content: Content,
+    mut content: FileContent,
 ) -> std::result::Result<Option<StoredFile>, DepotError> {
     let mut upload = depot.begin(tenant, file)?;
     loop {

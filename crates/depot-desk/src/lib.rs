@@ -8,7 +8,7 @@
 //! use rialto_api::{DepotGrant, DepotRight, TenantPattern};
 //! use rialto_bus::{Context, Dispatch};
 //! use rialto_depot::{ClaimOptions, Depot, DepotOptions, NewFile, TenantName};
-//! use rialto_depot_desk::{ClaimFiles, Content, DepotBus, DepotLimits, DepotPrincipal, StoreFile};
+//! use rialto_depot_desk::{ClaimFiles, DepotBus, DepotLimits, DepotPrincipal, FileContent, StoreFile};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +26,7 @@
 //!     DepotPrincipal::new("worker", [grant(DepotRight::Work)]),
 //! );
 //! let tenant = TenantName::new("acme")?;
-//! let (pieces, content) = Content::channel();
+//! let (pieces, content) = FileContent::channel();
 //! pieces.send(b"to be done".as_slice().into()).await;
 //! pieces.end().await;
 //! let store = StoreFile { tenant: tenant.clone(), file: NewFile::default(), content };
@@ -64,7 +64,7 @@ pub use claims::{
     ClaimFiles, ClaimedFile, CompleteClaims, FailClaims, RefuseClaims, RenewClaims, Renewed,
     ReturnClaims, SettledClaims,
 };
-pub use content::{Content, ContentSender, PIECES_MAX};
+pub use content::{ContentSender, FileContent, PIECES_MAX};
 pub use error::depot_error;
 pub use files::{
     DeleteFile, FileList, FindFile, FindKept, ListDeadFiles, ListFiles, OpenedFile, ReadFile,

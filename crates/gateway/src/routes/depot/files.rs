@@ -24,7 +24,7 @@ use rialto_api::{
 use rialto_bus::Dispatch;
 use rialto_depot::{Directory, FileName, FileRecord, NewFile, PAGE_FILES_MAX};
 use rialto_depot_desk::{
-    Content, DeleteFile, FileList, FindFile, FindKept, ListDeadFiles, ListFiles, OpenedFile,
+    DeleteFile, FileContent, FileList, FindFile, FindKept, ListDeadFiles, ListFiles, OpenedFile,
     ReadFile, RedriveFiles, StoreFile, may_store,
 };
 use schemars::JsonSchema;
@@ -54,7 +54,7 @@ pub(crate) async fn put(gate: &Gate, request: Request) -> Handled {
     may_store(incoming.caller.depot_principal(), &tenant)?;
     let file = new_file(gate, &incoming)?;
     let (caller, head, body) = incoming.into_parts();
-    let (pieces, content) = Content::channel();
+    let (pieces, content) = FileContent::channel();
     let store = StoreFile { tenant: tenant.clone(), file, content };
     let cx = depot_context(&head, &caller);
     let stored = pass_on(gate, &caller, body, pieces, bus.send(store, &cx)).await?;

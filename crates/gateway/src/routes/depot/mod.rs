@@ -1,10 +1,10 @@
 //! The depot: files, claims, tenants and volumes.
 
-pub(super) mod claims;
-pub(super) mod files;
-pub(super) mod links;
-pub(super) mod tenants;
-pub(super) mod volumes;
+pub(crate) mod claims;
+pub(crate) mod files;
+pub(crate) mod links;
+pub(crate) mod tenants;
+pub(crate) mod volumes;
 
 use crate::ApiError;
 use crate::call::unescape;
