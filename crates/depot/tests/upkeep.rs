@@ -14,7 +14,7 @@ use rialto_disk::SimDisk;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{Bench, acme, named, one};
 use upkeep_stage::{HOUR, leave_orphan, search, shelf_of_new_tenant, spec, stored_path};
 
@@ -53,7 +53,8 @@ fn a_device_that_hangs_in_a_probe_holds_up_nothing_else() {
     let (is_hanging, may_go_on) = (hangs.clone(), goes_on.clone());
     disk.hang(Path::new("/pool/volume"), 1, move || {
         is_hanging.store(true, Ordering::SeqCst);
-        while !may_go_on.load(Ordering::SeqCst) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !may_go_on.load(Ordering::SeqCst) && Instant::now() < end {
             std::thread::yield_now();
         }
     });
@@ -329,6 +330,8 @@ fn a_volume_that_drains_becomes_empty_while_its_files_live_on() {
     assert!(matches!(depot.unmount("main"), Err(DepotError::VolumeInUse { files: 1, .. })));
     depot.complete(claimed.token()).unwrap();
     bench.until(&depot, || depot.unmount("main").is_ok());
+    // The old bytes were removed, not found as bytes without a record.
+    assert_eq!(depot.orphans().found, 0);
 
     let read = |id| depot.open_file(&acme(), id).unwrap().read_all().unwrap();
     assert_eq!(read(kept.file.id), [4; 50_000]);
