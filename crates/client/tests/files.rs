@@ -28,7 +28,7 @@ fn files_are_stored_claimed_and_kept() {
         let ask = DepotClaimRequest { wait_ms: 1_000, content: true, ..Default::default() };
         let claims = client.claim_files("acme", &ask).await.unwrap().claims;
         assert_eq!(claims[0].file.id, stored.id);
-        assert_eq!(claims[0].content.as_ref().unwrap().0, b"1,2"[..]);
+        assert_eq!(&*claims[0].content.as_ref().unwrap().0, b"1,2");
         let tokens = DepotSettleRequest { claims: Rows(vec![claims[0].claim.as_str().into()]) };
         assert!(client.complete_claims(&tokens).await.unwrap().lost.is_empty());
         assert!(client.file("acme", &stored.id.0).await.is_err());

@@ -1,7 +1,7 @@
 //! Errors of the depot as errors on the bus.
 
 use rialto_bus::{Error, ErrorKind};
-use rialto_depot::{DepotError, InvalidName};
+use rialto_depot::{DepotError, InvalidDepotName};
 use rialto_desk::AtField;
 
 /// An error of the depot as an error on the bus.
@@ -10,9 +10,9 @@ pub fn depot_error(error: DepotError) -> Error {
     let message = format!("{error}.");
     let as_kind = |kind, code| Error::new(kind, code, message.clone());
     match error {
-        DepotError::Name(InvalidName::Tenant(_)) => AtField("tenant").invalid(message),
-        DepotError::Name(InvalidName::Directory(_)) => AtField("directory").invalid(message),
-        DepotError::Name(InvalidName::File(_)) => AtField("name").invalid(message),
+        DepotError::Name(InvalidDepotName::Tenant(_)) => AtField("tenant").invalid(message),
+        DepotError::Name(InvalidDepotName::Directory(_)) => AtField("directory").invalid(message),
+        DepotError::Name(InvalidDepotName::File(_)) => AtField("name").invalid(message),
         DepotError::Invalid { field, .. } => AtField(field).invalid(message),
         DepotError::UnknownTenant(_) => {
             as_kind(ErrorKind::NotFound, "unknown_tenant").with_source(AtField("tenant"))

@@ -18,6 +18,8 @@ pub enum DepotFileState {
     Dead,
     /// It is kept on a shelf.
     Kept,
+    /// It was completed, and stays readable for a while.
+    Completed,
     /// It has ended: it was completed or deleted, or expired.
     Ended,
 }

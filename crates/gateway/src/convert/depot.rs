@@ -21,6 +21,7 @@ pub(crate) fn file_info(tenant: &TenantName, info: &FileInfo) -> DepotFile {
         FileState::Claimed { until } => (DepotFileState::Claimed, Some(until)),
         FileState::Dead => (DepotFileState::Dead, None),
         FileState::Kept => (DepotFileState::Kept, None),
+        FileState::Completed => (DepotFileState::Completed, None),
     };
     let attempts = info.attempts;
     DepotFile { claimed_until, attempts, ..record_info(tenant, &info.record, state) }

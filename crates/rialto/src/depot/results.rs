@@ -21,7 +21,7 @@ fn walk(dir: &Path, at: &Directory, results: &mut Vec<ResultFile>) -> Result<(),
         let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
         let name = entry.file_name().into_string();
         let name = name.map_err(|name| format!("the result {name:?} has no name in UTF-8"))?;
-        let told = |error: rialto_depot::InvalidName| format!("a result: {error}");
+        let told = |error: rialto_depot::InvalidDepotName| format!("a result: {error}");
         if kind.is_dir() {
             let below = match at.as_str() {
                 "" => name,

@@ -1,7 +1,7 @@
 //! The depot as a component: files of tenants, which callers with keys store, claim and read.
 
 use super::made::Made;
-use rialto_depot::{Depot, DepotOptions, OpenReport};
+use rialto_depot::{Depot, DepotOptions, DepotReport};
 use rialto_lifecycle::{Component, Failure, Health};
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ impl Part {
 }
 
 /// Logs what recovery found.
-fn tell(report: &OpenReport) {
-    let OpenReport { tenants, waiting, dead, kept, .. } = report;
+fn tell(report: &DepotReport) {
+    let DepotReport { tenants, waiting, dead, kept, .. } = report;
     tracing::info!(tenants, waiting, dead, kept, "the depot is open");
     for volume in &report.absent_volumes {
         tracing::warn!("a volume of the depot is absent; its files cannot be read: {volume}");

@@ -77,12 +77,13 @@ impl Pool {
     }
 
     pub(super) fn tenant(&self, name: &str) -> Result<TenantName, BenchError> {
-        let failed = || broken(&self.case, "make a tenant");
-        let tenant = TenantName::new(name).map_err(failed())?;
-        self.depot.create_tenant(&tenant, Quota::default()).map_err(failed())?;
-        let shelf = Directory::new(SHELF).map_err(failed())?;
+        let tenant = TenantName::new(name).map_err(self.failed("name a tenant"))?;
+        let quota = Quota::default();
+        self.depot.create_tenant(&tenant, quota).map_err(self.failed("make a tenant"))?;
+        let shelf = Directory::new(SHELF).map_err(self.failed("name a directory"))?;
         let kind = Some(DirectoryKind::Shelf);
-        self.depot.set_directory(&tenant, &shelf, kind, Quota::default()).map_err(failed())?;
+        let set = self.depot.set_directory(&tenant, &shelf, kind, quota);
+        set.map_err(self.failed("make a shelf"))?;
         Ok(tenant)
     }
 

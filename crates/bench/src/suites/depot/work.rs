@@ -1,12 +1,12 @@
 //! The whole life of files: written, claimed and completed by 64 workers.
 
 use super::pool::{LEVELS, Pool, Setup, content};
-use crate::drive::threads::joined;
+use crate::drive::joined;
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, Spread};
 use crate::report::{Case, Row, Unit};
 use crate::suite::{Context, Outcome};
-use rialto_depot::{ClaimOptions, NewFile, TenantName};
+use rialto_depot::{ClaimOptions, TenantName};
 use rialto_queue::Level;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};

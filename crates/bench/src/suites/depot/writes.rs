@@ -1,7 +1,7 @@
 //! Writing and reading files: one after the other, and many at once.
 
 use super::pool::{LEVELS, Pool, Setup, content};
-use crate::drive::threads::joined;
+use crate::drive::joined;
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, Spread};
 use crate::references::{DepotWork, Metric, Work};
