@@ -26,7 +26,7 @@ pub struct StoreFile {
 }
 
 /// A stored file.
-pub struct StoredFile {
+pub struct AcceptedFile {
     /// The file.
     pub record: Arc<FileRecord>,
     /// The file as it is now; `None` if it has ended already.
@@ -132,7 +132,7 @@ macro_rules! of_tenant {
 }
 
 of_tenant! {
-    "store_file" Command StoreFile => StoredFile, [Write];
+    "store_file" Command StoreFile => AcceptedFile, [Write];
     "read_file" Query ReadFile => OpenedFile, [Read, Work];
     "find_file" Query FindFile => FileInfo, [Read, Work];
     "find_kept" Query FindKept => FileInfo, [Read];
@@ -206,7 +206,7 @@ fn store(
     tenant: &TenantName,
     file: NewFile,
     mut content: FileContent,
-) -> std::result::Result<Option<StoredFile>, DepotError> {
+) -> std::result::Result<Option<AcceptedFile>, DepotError> {
     let mut upload = depot.begin(tenant, file)?;
     loop {
         match content.next() {
@@ -218,11 +218,11 @@ fn store(
     let stored = upload.finish()?;
     // A worker may have completed it by now.
     let info = depot.file(tenant, stored.file.id).ok();
-    Ok(Some(StoredFile { record: stored.file, info, is_repeat: stored.is_repeat }))
+    Ok(Some(AcceptedFile { record: stored.file, info, is_repeat: stored.is_repeat }))
 }
 
 impl Handler<StoreFile> for DepotService {
-    async fn handle(&self, request: StoreFile, cx: &Context<'_>) -> Result<StoredFile> {
+    async fn handle(&self, request: StoreFile, cx: &Context<'_>) -> Result<AcceptedFile> {
         let StoreFile { tenant, file, content } = request;
         let client = principal(cx)?;
         may_store(client, &tenant)?;

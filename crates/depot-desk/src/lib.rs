@@ -67,8 +67,8 @@ pub use claims::{
 pub use content::{ContentSender, FileContent, PIECES_MAX};
 pub use error::depot_error;
 pub use files::{
-    DeleteFile, FileList, FindFile, FindKept, ListDeadFiles, ListFiles, OpenedFile, ReadFile,
-    RedriveFiles, StoreFile, StoredFile,
+    AcceptedFile, DeleteFile, FileList, FindFile, FindKept, ListDeadFiles, ListFiles, OpenedFile,
+    ReadFile, RedriveFiles, StoreFile,
 };
 pub use limits::{DepotLimits, TransferSlot};
 pub use policy::{DepotPolicy, NeedsDepotRight, may_store};
