@@ -464,7 +464,7 @@ fn errors_are_reported_clearly() {
     for (arguments, expected) in [
         (&["create", "t", "--priorities", "3"][..], "other options"),
         (&["create", "no/slash"][..], "is not a name"),
-        (&["create", "u", "--priorities", "17"][..], "1 to 16 priorities"),
+        (&["create", "u", "--priorities", "17"][..], "priorities is 17; it must be 1 to 16"),
         (&["produce", "nowhere"][..], "no topic \"nowhere\""),
         (&["consume", "nowhere"][..], "no topic \"nowhere\""),
         (&["describe", "nowhere"][..], "no topic \"nowhere\""),
