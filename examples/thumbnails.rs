@@ -7,7 +7,7 @@ use rialto_depot::{
     TenantName,
 };
 use std::error::Error;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -37,7 +37,14 @@ fn main() -> Outcome<()> {
     let kept = depot.kept_files(&gallery, "thumbnails/", None, 1_000)?;
     let bytes: u64 = kept.iter().map(|file| file.record.bytes).sum();
     println!("{} thumbnails of {bytes} bytes", kept.len());
-    for dead in depot.dead_files(&gallery, 10)? {
+    // The queue moves a refused picture to the dead letters within moments.
+    let mut dead = depot.dead_files(&gallery, 10)?;
+    let end = Instant::now() + Duration::from_secs(10);
+    while dead.is_empty() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+        dead = depot.dead_files(&gallery, 10)?;
+    }
+    for dead in dead {
         println!("{} was refused: {}", dead.record.path(), dead.detail);
     }
     Ok(())

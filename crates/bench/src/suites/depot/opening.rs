@@ -79,7 +79,8 @@ fn many_tenants(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let content_bytes = tenants * FILES_EACH * content.len() as u64;
     let each = used.saturating_sub(content_bytes) as f64 / tenants as f64;
     let disk = Row::new(&case, "disk besides the files, of a tenant", each, Unit::Bytes);
-    Ok(Outcome::from(vec![opening, disk.level("buffered").target(TENANT_BYTES)]))
+    let disk = disk.level("buffered").target(TENANT_BYTES).check("tenants", tenants);
+    Ok(Outcome::from(vec![opening, disk]))
 }
 
 /// The blocks that the files below a directory occupy, in bytes.
