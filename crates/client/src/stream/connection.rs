@@ -49,7 +49,8 @@ impl Connection {
             for attempt in 0.. {
                 let asked = authentication(client, id, secret.as_bytes(), options);
                 connection.send(&asked).await?;
-                let answered = tokio::time::timeout(HANDSHAKE_MAX, connection.receive()).await;
+                let answer = connection.receive_answer();
+                let answered = tokio::time::timeout(HANDSHAKE_MAX, answer).await;
                 match answered.map_err(|_| Ended::Lost(late(client.url())))?? {
                     StreamMessage::Authenticated { .. } => break,
                     // A venue that has just started accepts no signatures for a second.
@@ -76,6 +77,16 @@ impl Connection {
         })?;
         let sent = tokio::time::timeout(HANDSHAKE_MAX, self.socket.send(Message::text(text))).await;
         sent.map_err(|_| Ended::Lost("the venue takes no messages".to_owned()))?.map_err(lost)
+    }
+
+    /// The next message that is not a heartbeat: one may come before the answer to a request.
+    async fn receive_answer(&mut self) -> Result<StreamMessage<'static>, Ended> {
+        loop {
+            match self.receive().await? {
+                StreamMessage::Heartbeat { .. } => {}
+                answer => return Ok(answer),
+            }
+        }
     }
 
     /// The next message. It can be dropped and called again: nothing is lost.
