@@ -139,8 +139,9 @@ fn at_work(
                 })
             })
             .collect();
-        start.wait();
+        // Before the wait: this thread may be the last to go on.
         let clock = Clock::start();
+        start.wait();
         workers.into_iter().map(joined).collect::<Result<Vec<()>, BenchError>>()?;
         Ok(clock.now_ns())
     })
@@ -191,8 +192,9 @@ fn claims(context: &mut Context<'_>, at_a_time: usize, target: f64) -> Result<Ro
                     })
                 })
                 .collect();
-            start.wait();
+            // Before the wait: this thread may be the last to go on.
             let clock = Clock::start();
+            start.wait();
             workers.into_iter().map(joined).collect::<Result<Vec<()>, BenchError>>()?;
             Ok::<_, BenchError>(clock.now_ns())
         })?;

@@ -204,8 +204,9 @@ fn write_at_once(
                 })
             })
             .collect();
-        start.wait();
+        // Before the wait: this thread may be the last to go on.
         let clock = Clock::start();
+        start.wait();
         let ids = threads.into_iter().map(joined).collect::<Result<Vec<_>, BenchError>>()?;
         Ok((clock.now_ns(), ids))
     })
@@ -280,8 +281,9 @@ fn read_at_once(
                 })
             })
             .collect();
-        start.wait();
+        // Before the wait: this thread may be the last to go on.
         let clock = Clock::start();
+        start.wait();
         threads.into_iter().map(joined).collect::<Result<Vec<()>, BenchError>>()?;
         Ok(clock.now_ns())
     })
