@@ -312,7 +312,7 @@ routes! {
             "Disables a tenant: it neither takes files nor hands them out.",
             (Nothing) -> [200 DepotTenant];
         DepotTenantDrain "POST" "/v1/depot/tenants/{tenant}/drain" ADMIN,
-            "Drains a tenant: it takes no files, and hands out those that it has.",
+            "Drains a tenant: it takes no files, and hands out the files that it has.",
             (Nothing) -> [200 DepotTenant];
         DepotDirectories "PUT" "/v1/depot/tenants/{tenant}/directories" ADMIN,
             "Sets what becomes of the files of a directory, and its quota.",

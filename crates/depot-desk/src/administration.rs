@@ -40,7 +40,7 @@ pub enum TenantStage {
     Enabled,
     /// Neither.
     Disabled,
-    /// It hands out those that it has.
+    /// It hands out the files that it has.
     Draining,
 }
 

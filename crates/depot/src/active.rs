@@ -1,4 +1,4 @@
-//! The index of a tenant's work files: those that wait, are claimed, or are dead letters.
+//! The index of a tenant's work files, which wait, are claimed, or are dead letters.
 
 use crate::FileId;
 use crate::record::FileRecord;

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most dead letters that one step of the index follows.
+/// The most dead letters that a step of the index follows.
 const STEP_LETTERS: usize = 1_024;
 /// The most bytes of one page of dead letters.
 const PAGE_BYTES: usize = 8 << 20;

@@ -141,7 +141,7 @@ impl Depot {
         self.pool.set_stage(name, Stage::Disabled)
     }
 
-    /// Drains a tenant: it accepts no files, and those that it has are handed out.
+    /// Drains a tenant: it accepts no files, and the files that it has are handed out.
     ///
     /// # Errors
     /// As [`Depot::enable_tenant`].

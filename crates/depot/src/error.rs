@@ -92,7 +92,7 @@ pub enum DepotError {
         #[source]
         source: Box<VolumeError>,
     },
-    /// The bytes that arrived are not those that were declared. Nothing was stored.
+    /// The bytes that arrived are not the declared ones. Nothing was stored.
     #[error("the {what} of the file should be {expected} and is {got}; send it again")]
     Mismatch {
         /// `length`, `SHA-256` or `CRC-32C`.

@@ -15,7 +15,7 @@ use std::time::Duration;
 const ROUND: Duration = Duration::from_millis(20);
 /// The time between two rounds of a pool without work.
 const IDLE_ROUND: Duration = Duration::from_millis(200);
-/// The most files of a kind that one round ends or removes.
+/// The most files of a kind that a round ends or removes.
 const STEP_FILES: usize = 256;
 
 /// The threads of a pool.

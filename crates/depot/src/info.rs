@@ -1,4 +1,4 @@
-//! What callers are told of tenants and files.
+//! The descriptions of tenants and files that callers get.
 
 use crate::DirectoryKind;
 use crate::active::{ActiveFile, Standing};

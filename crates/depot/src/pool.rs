@@ -39,7 +39,7 @@ pub(crate) struct Pool {
     /// Taken for a round of housekeeping.
     pub(crate) housekeeping: Mutex<()>,
     pub(crate) ready: ReadyTenants,
-    /// The tenants with work files, or with ends to be forgotten: those that housekeeping visits.
+    /// The tenants that housekeeping visits: they have work files, or ends to be forgotten.
     busy: Mutex<HashMap<TenantNumber, Arc<Tenant>>>,
     pub(crate) removals: Removals,
     pub(crate) upkeep: Upkeep,

@@ -32,7 +32,7 @@ pub struct FileRecord {
     pub metadata: Vec<(String, String)>,
     /// When it was accepted.
     pub created_at: Timestamp,
-    /// When it expires: it is neither claimed nor read from then on.
+    /// When it expires. An expired file is neither claimed nor read.
     pub expires_at: Option<Timestamp>,
     /// The CRC-32C of its content.
     pub crc32c: u32,

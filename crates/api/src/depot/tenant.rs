@@ -53,7 +53,7 @@ pub enum DepotTenantState {
     Enabled,
     /// It neither takes files nor hands them out.
     Disabled,
-    /// It takes no files, and hands out those that it has.
+    /// It takes no files, and hands out the files that it has.
     Draining,
     /// Its files are being removed.
     Deleting,

@@ -20,7 +20,7 @@ use rialto_clock::Timestamp;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// The most completed files that one round removes.
+/// The most completed files that a round removes.
 const STEP_FILES: usize = 256;
 
 /// A file that is being completed.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// The time from the end of a pass through the tenants to the beginning of the next.
 const PERIOD: Duration = Duration::from_secs(60);
-/// The most dead letters that one round looks at.
+/// The most dead letters that a round looks at.
 const STEP_LETTERS: usize = 256;
 /// The most bytes of them.
 const STEP_BYTES: usize = 8 << 20;

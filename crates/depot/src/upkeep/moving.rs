@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// The time from the end of a pass to the beginning of the next.
 const PERIOD: Duration = Duration::from_secs(10);
-/// The most files that one round moves.
+/// The most files that a round moves.
 const STEP_FILES: usize = 16;
 /// No further file is begun in a round that moved this many bytes.
 const STEP_BYTES: u64 = 64 << 20;

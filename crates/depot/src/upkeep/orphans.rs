@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The most stored files that one round looks at.
+/// The most stored files that a round looks at.
 const PAGE_FILES: usize = 1_024;
 /// How long bytes are suspects before they are quarantined.
 const SUSPECT: Duration = Duration::from_secs(2);

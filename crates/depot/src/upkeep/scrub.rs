@@ -220,7 +220,7 @@ impl Pool {
 pub struct VerifiedFiles {
     /// Stored files that were read.
     pub files: u64,
-    /// Bytes of content of those that are whole.
+    /// Bytes of content of the whole ones.
     pub bytes: u64,
     /// Files whose bytes are damaged or missing.
     pub damaged: u64,

@@ -1,4 +1,4 @@
-//! What a caller is told of a watch.
+//! The description of a watch that a caller gets.
 
 use super::spec::WatchSpec;
 use rialto_clock::Timestamp;

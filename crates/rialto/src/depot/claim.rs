@@ -29,7 +29,7 @@ pub(super) struct Claim {
     /// The most files; with --exec and --into, all that wait unless it is given.
     #[arg(long, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
-    /// End after this time without a file; 0s claims only those that wait now.
+    /// End after this time without a file; 0s claims only files that wait now.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     wait: Duration,
     /// How long a claim lasts. With --exec and --into it is renewed in time.

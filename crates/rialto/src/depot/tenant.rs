@@ -24,7 +24,7 @@ pub(super) enum Tenant {
     Enable(Named),
     /// Accept no files, and hand out none.
     Disable(Named),
-    /// Accept no files, and hand out those that are there.
+    /// Accept no files, and hand out the files that are there.
     Drain(Named),
     /// Delete a tenant with all its files, and wait until they are gone.
     Rm(Named),
