@@ -44,6 +44,14 @@ pub enum StateLogError {
         /// The newest known version.
         known: u32,
     },
+    /// The log does not hold the record that the state was saved at.
+    #[error("the log {} does not hold record {seq}, at which its state was saved; open it without", dir.display())]
+    Unsaved {
+        /// The directory of the log.
+        dir: PathBuf,
+        /// The sequence of the record.
+        seq: u64,
+    },
     /// A record is longer than a log can hold. Nothing was appended.
     #[error("a record of {bytes} bytes is longer than the {RECORD_BYTES_MAX} that a log can hold")]
     TooLarge {

@@ -53,6 +53,7 @@ mod logged_state;
 mod open;
 mod options;
 mod pending;
+mod saving;
 mod state_log;
 
 pub use error::StateLogError;
@@ -60,4 +61,5 @@ pub use logged_state::{InvalidRecord, LoggedState};
 pub use options::StateLogOptions;
 pub use pending::{PendingRecords, Ticket};
 pub use rialto_log::{Level, RECORD_BYTES_MAX};
+pub use saving::{LogContents, SavePoint};
 pub use state_log::StateLog;

@@ -5,6 +5,7 @@ use crate::error::StateLogError;
 use crate::logged_state::{InvalidRecord, LoggedState};
 use crate::options::StateLogOptions;
 use crate::pending::PendingRecords;
+use crate::saving::{LogContents, SavePoint};
 use crate::state_log::{Files, Inner, StateLog};
 use rialto_clock::Timestamp;
 use rialto_disk::Disk;
@@ -41,11 +42,35 @@ impl<S: LoggedState> StateLog<S> {
         options: StateLogOptions,
         empty: impl FnOnce(u64) -> S,
     ) -> Result<Self, StateLogError> {
+        Self::open_saved(disk, dir, options, |contents| (empty(contents.epoch()), None))
+    }
+
+    /// As [`StateLog::open_with`], for a state that was saved outside the log. `begin` returns the
+    /// state, and the save point of the image that it was made from: records up to there are not
+    /// read. It must be a save point that the log [holds](LogContents::holds); with `None` the state
+    /// is empty, and all records are read.
+    ///
+    /// # Errors
+    /// Those of [`StateLog::open`]. If it is [`StateLogError::Unsaved`], the log does not hold the
+    /// save point.
+    pub fn open_saved(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        options: StateLogOptions,
+        begin: impl FnOnce(&LogContents) -> (S, Option<SavePoint>),
+    ) -> Result<Self, StateLogError> {
         let log_options = options.of_log();
         let shortest_bytes = log_options.first_segment_bytes.unwrap_or(log_options.segment_bytes);
         let recovered = rialto_log::recover(disk, dir, log_options)?;
-        let mut state = empty(recovered.report().epoch + 1);
-        let read_bytes = read_all(&recovered.segments(), options.format_version, &mut state)?;
+        let contents = LogContents::new(recovered.segments(), recovered.report().epoch + 1);
+        let (mut state, saved) = begin(&contents);
+        if let Some(saved) = saved.filter(|saved| !contents.holds(saved)) {
+            return Err(StateLogError::Unsaved { dir: dir.to_owned(), seq: saved.seq });
+        }
+        let from = saved.map(|saved| saved.seq + 1);
+        let read_bytes =
+            read_from(&recovered.segments(), from, options.format_version, &mut state)?;
+        let grown_bytes = saved.map_or(0, |saved| saved.grown_bytes).saturating_add(read_bytes);
         let (writer, _) = recovered.start()?;
         let next_seq = writer.next_seq();
         // Every opening adds a segment. Segments with few records count too, so that a log that is
@@ -58,7 +83,7 @@ impl<S: LoggedState> StateLog<S> {
             files: Mutex::new(Files {
                 writer,
                 groups: VecDeque::new(),
-                grown_bytes: segments_bytes.max(read_bytes),
+                grown_bytes: segments_bytes.max(grown_bytes),
                 checkpoint: None,
                 checkpoint_bytes: options.checkpoint_bytes,
                 flush_every: options.flush_every,
@@ -71,9 +96,11 @@ impl<S: LoggedState> StateLog<S> {
     }
 }
 
-/// Reads everything into a state and returns the bytes of the records.
-fn read_all<S: LoggedState>(
+/// Reads everything, or what is at `from` and behind it, into a state. Returns the bytes of the
+/// records.
+fn read_from<S: LoggedState>(
     segments: &Segments,
+    from: Option<u64>,
     known: u32,
     state: &mut S,
 ) -> Result<u64, StateLogError> {
@@ -84,7 +111,7 @@ fn read_all<S: LoggedState>(
     };
     let mut bytes = 0;
     if segments.count() > 0 {
-        let mut reader = Reader::open(segments, segments.first_seq())?;
+        let mut reader = Reader::open(segments, from.unwrap_or_else(|| segments.first_seq()))?;
         while let Some(group) = reader.next_group()? {
             let first_seq = group.first_seq();
             let found = segments.rules_version_of(first_seq).unwrap_or(0);
