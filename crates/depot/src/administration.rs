@@ -120,12 +120,8 @@ impl Pool {
             true => (files + 1, bytes + file.bytes),
             false => (files, bytes),
         };
-        let kept = self.history.read(|state| {
-            let known = state.tenants.get(&tenant.number);
-            let Some(known) = known else { return (0, 0) };
-            let kept = known.kept.values().fold((0, 0), |sum, file| add(sum, file));
-            known.completed.values().fold(kept, |sum, it| add(sum, &it.file))
-        })?;
+        let kept = self.history.read(|state| state.held_in(tenant.number, directory))?;
+        let kept = (kept.files, kept.bytes);
         Ok(files.after(None).fold(kept, |sum, file| add(sum, &file.record)))
     }
 

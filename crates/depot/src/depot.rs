@@ -582,7 +582,7 @@ impl Depot {
             housekeeping.stop();
         }
         self.pool.queue.close()?;
-        self.pool.history.sync()?;
+        self.pool.history.close()?;
         Ok(())
     }
 }

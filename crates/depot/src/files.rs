@@ -10,7 +10,6 @@ use crate::tenant::{Counters, Tenant};
 use crate::work::dead_topic;
 use crate::{DepotError, FileId};
 use rialto_queue::{Message, MessageId};
-use std::ops::Bound;
 use std::sync::Arc;
 
 /// The most files of one page.
@@ -67,17 +66,19 @@ impl Pool {
         max: usize,
     ) -> Result<Vec<FileInfo>, DepotError> {
         let now = self.now();
-        let from = match after {
-            Some(after) if after >= prefix => Bound::Excluded(after),
-            _ => Bound::Included(prefix),
-        };
-        Ok(self.history.read(|state| {
-            let Some(known) = state.tenants.get(&tenant.number) else { return Vec::new() };
-            let page = known.kept.range::<str, _>((from, Bound::Unbounded));
-            let matching = page.take_while(|(path, _)| path.starts_with(prefix));
-            let living = matching.filter(|(_, file)| !file.is_expired(now));
-            living.take(max.min(PAGE_FILES_MAX)).map(|(_, file)| FileInfo::of_kept(file)).collect()
-        })?)
+        let max = max.min(PAGE_FILES_MAX);
+        let mut page = Vec::new();
+        if max > 0 {
+            self.history.read(|state| {
+                state.each_kept(tenant.number, prefix, after, |file| {
+                    if !file.is_expired(now) {
+                        page.push(FileInfo::of_kept(&Arc::new(file)));
+                    }
+                    page.len() < max
+                });
+            })?;
+        }
+        Ok(page)
     }
 
     pub(crate) fn open_file(&self, tenant: &Tenant, id: FileId) -> Result<FileReader, DepotError> {
@@ -181,7 +182,7 @@ impl Pool {
     ) -> Result<(), DepotError> {
         let number = tenant.number;
         let changed = self.history.record(|state| {
-            let kept = state.tenants.get(&number).and_then(|it| it.kept_by_id(id)).cloned();
+            let kept = state.kept_by_id(number, id);
             let kept = kept.ok_or_else(|| self.unknown(tenant, id))?;
             Ok::<_, DepotError>((kept, vec![Record::Removed { tenant: number, id }]))
         })?;

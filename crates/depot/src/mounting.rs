@@ -87,12 +87,7 @@ impl Pool {
     fn files_on(&self, number: VolumeNumber) -> Result<usize, DepotError> {
         let is_on =
             |file: &FileRecord| file.place.stored().is_some_and(|stored| stored.volume == number);
-        let kept = self.history.read(|state| {
-            let files = state.tenants.values().flat_map(|tenant| tenant.kept.values());
-            let completed = state.tenants.values().flat_map(|tenant| tenant.completed.values());
-            let completed = completed.filter(|it| is_on(&it.file)).count();
-            files.filter(|file| is_on(file)).count() + completed
-        })?;
+        let kept = self.history.read(|state| state.files_on(number))? as usize;
         let active = self
             .all_tenants()
             .iter()

@@ -239,10 +239,7 @@ impl Pool {
         tenant: &Tenant,
         key: &str,
     ) -> Result<Option<(FileId, u64)>, DepotError> {
-        Ok(self.history.read(|state| {
-            let tenant = state.tenants.get(&tenant.number)?;
-            tenant.submitted(key)
-        })?)
+        Ok(self.history.read(|state| state.submitted(tenant.number, key))?)
     }
 
     pub(crate) fn kept_by_id(
@@ -250,9 +247,7 @@ impl Pool {
         tenant: &Tenant,
         id: FileId,
     ) -> Result<Option<Arc<FileRecord>>, DepotError> {
-        Ok(self.history.read(|state| {
-            state.tenants.get(&tenant.number).and_then(|it| it.kept_by_id(id)).cloned()
-        })?)
+        Ok(self.history.read(|state| state.kept_by_id(tenant.number, id))?)
     }
 
     pub(crate) fn kept_by_path(
@@ -260,9 +255,7 @@ impl Pool {
         tenant: &Tenant,
         path: &str,
     ) -> Result<Option<Arc<FileRecord>>, DepotError> {
-        Ok(self.history.read(|state| {
-            state.tenants.get(&tenant.number).and_then(|it| it.kept.get(path)).cloned()
-        })?)
+        Ok(self.history.read(|state| state.kept(tenant.number, path))?)
     }
 
     /// Removes bytes without a record, soon.

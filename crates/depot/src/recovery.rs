@@ -125,17 +125,16 @@ fn make_tenants(pool: &Pool, report: &mut DepotReport) -> Result<Vec<Arc<Tenant>
             let usage = Usage::new(known.settings.quota);
             let stage = known.settings.stage;
             let tenant = Arc::new(Tenant::new(*number, name, known.created_at, stage, usage));
+            tenant.usage.count(
+                known.kept.files + known.completed.files,
+                known.kept.bytes + known.completed.bytes,
+            );
             for (directory, settings) in &known.directories {
-                tenant.set_directory(directory.clone(), *settings, || (0, 0));
+                let held = state.held_in(*number, directory);
+                tenant.set_directory(directory.clone(), *settings, || (held.files, held.bytes));
             }
-            for file in known.kept.values() {
-                tenant.count(&file.directory, file.bytes);
-            }
-            for retained in known.completed.values() {
-                tenant.count(&retained.file.directory, retained.file.bytes);
-            }
-            report.kept += known.kept.len();
-            report.completed += known.completed.len();
+            report.kept += known.kept.files as usize;
+            report.completed += known.completed.files as usize;
             Some(tenant)
         });
         known.collect::<Vec<_>>()

@@ -464,7 +464,8 @@ impl Upload {
             let known = state.tenants.get(&tenant).filter(|known| known.name.is_some());
             // It was deleted meanwhile.
             let gone = || DepotError::UnknownTenant(self.tenant.name.clone());
-            let kept = known.ok_or_else(gone)?.kept.get(&path).cloned();
+            known.ok_or_else(gone)?;
+            let kept = state.kept(tenant, &path);
             if self.new.if_absent && kept.is_some() {
                 let (tenant, path) = (self.tenant.name.clone(), path.clone());
                 return Err(DepotError::FileExists { tenant, path });

@@ -301,7 +301,7 @@ impl Pool {
             // A result takes the place of a kept file, or of a result before it.
             let before = |nth: usize, path: &str| {
                 let earlier = paths[..nth].iter().rev().find(|(other, _)| other == path);
-                let known = || state.tenants.get(&tenant.number)?.kept.get(path).cloned();
+                let known = || state.kept(tenant.number, path);
                 earlier.map(|(_, file)| Arc::new(file.clone())).or_else(known)
             };
             let replaced = paths.iter().enumerate();

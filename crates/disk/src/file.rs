@@ -203,4 +203,10 @@ pub trait Disk: Send + Sync {
 
     /// The size in bytes of the file system that holds `dir`.
     fn total_bytes(&self, dir: &Path) -> Result<u64, DiskError>;
+
+    /// Whether a path of this disk is one of the operating system, so that a library with files of its
+    /// own can use it. The default is no.
+    fn is_of_system(&self) -> bool {
+        false
+    }
 }

@@ -310,6 +310,10 @@ impl Disk for RealDisk {
             .map(|stat| stat.f_blocks.saturating_mul(stat.f_frsize))
             .map_err(|errno| DiskError::io(Operation::TotalSpace, dir, errno))
     }
+
+    fn is_of_system(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,22 @@
 //! How the history is read, and repeated in a checkpoint.
 
-use super::record::{Ended, Record, Submitted, TenantNumber};
+use super::record::{Ended, Record, Retained, Submitted, TenantNumber};
 use super::state::State;
 use crate::FileId;
 use crate::volume::VolumeNumber;
 use rialto_statelog::{InvalidRecord, PendingRecords, StateLogError};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The most submit keys of one record: they take at most 200 bytes each.
 const KEYS_PER_RECORD: usize = 1_000;
 /// The most marks of imports of one record: they take at most 19 bytes each.
 const MARKS_PER_RECORD: usize = 4_096;
+
+/// The bytes of changes that the index holds in memory while the history is read.
+pub(super) const SPILL_BYTES: usize = 16 << 20;
+/// The most files that are taken from the index at a time.
+const FILES_PER_STEP: usize = 256;
 
 /// What a checkpoint has still to repeat.
 pub(crate) struct Cursor {
@@ -25,21 +31,31 @@ pub(crate) struct Cursor {
     /// The watch whose imports are repeated, and the last mark.
     marks_of: Option<(String, Option<u128>)>,
     has_counters: bool,
+    /// Whether kept and completed files are left out.
+    without_files: bool,
 }
 
 impl rialto_statelog::LoggedState for State {
     type Cursor = Cursor;
 
     fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {
+        *self.unsaved.bytes.get_mut() += record.len() as u64;
         let record: Record =
             postcard::from_bytes(record).map_err(|error| InvalidRecord::new(seq, error))?;
         self.apply(record);
-        Ok(())
+        if self.index.bytes() >= SPILL_BYTES {
+            self.index.spill();
+        }
+        match self.index.failure() {
+            Some(reason) => Err(InvalidRecord::new(seq, reason)),
+            None => Ok(()),
+        }
     }
 
     fn finish_reading(&mut self) -> Result<(), InvalidRecord> {
         State::finish_reading(self);
-        Ok(())
+        // The saved state is damaged, although no record was read.
+        self.index.failure().map_or(Ok(()), |reason| Err(InvalidRecord::new(0, reason)))
     }
 
     fn weight(&self) -> usize {
@@ -56,6 +72,7 @@ impl rialto_statelog::LoggedState for State {
             watches: self.watches.names(),
             marks_of: None,
             has_counters: false,
+            without_files: false,
         }
     }
 
@@ -73,6 +90,7 @@ impl rialto_statelog::LoggedState for State {
                     for image in images {
                         let image = encode(&image)?;
                         written += image.len();
+                        self.unsaved.bytes.fetch_add(image.len() as u64, Relaxed);
                         records.append_bytes(&image)?;
                     }
                 }
@@ -83,6 +101,13 @@ impl rialto_statelog::LoggedState for State {
 }
 
 impl State {
+    /// The images of everything that is not in the index.
+    pub(super) fn images_without_files(&self) -> impl Iterator<Item = Record> + '_ {
+        let cursor = rialto_statelog::LoggedState::begin_checkpoint(self);
+        let mut cursor = Cursor { without_files: true, ..cursor };
+        std::iter::from_fn(move || self.next_images(&mut cursor)).flatten()
+    }
+
     /// The next images, a bounded number of them; `None` behind the last one.
     fn next_images(&self, cursor: &mut Cursor) -> Option<Vec<Record>> {
         if !cursor.has_counters {
@@ -112,32 +137,32 @@ impl State {
             return Some(image.into_iter().collect());
         }
         if let Some((tenant, after)) = &mut cursor.files_of {
-            let kept = self.tenants.get(tenant).map(|it| &it.kept);
-            let from =
-                (after.as_deref()).map_or(std::ops::Bound::Unbounded, std::ops::Bound::Excluded);
-            let next = kept
-                .and_then(|kept| kept.range::<str, _>((from, std::ops::Bound::Unbounded)).next());
-            if let Some((path, file)) = next {
-                let image = Record::Kept { tenant: *tenant, file: (**file).clone() };
-                *after = Some(path.clone());
-                return Some(vec![image]);
+            let mut images = Vec::new();
+            self.each_kept(*tenant, "", after.as_deref(), |file| {
+                images.push(Record::Kept { tenant: *tenant, file });
+                images.len() < FILES_PER_STEP
+            });
+            if let Some(Record::Kept { file, .. }) = images.last() {
+                *after = Some(file.path());
+                return Some(images);
             }
             cursor.completed_of = Some((*tenant, None));
             cursor.files_of = None;
         }
         if let Some((tenant, after)) = &mut cursor.completed_of {
-            let completed = self.tenants.get(tenant).map(|it| &it.completed);
-            let from = after.map_or(std::ops::Bound::Unbounded, std::ops::Bound::Excluded);
-            let next = completed.and_then(|it| it.range((from, std::ops::Bound::Unbounded)).next());
-            if let Some((id, retained)) = next {
-                let retained = (**retained).clone();
-                *after = Some(*id);
-                return Some(vec![Record::Completed { tenant: *tenant, retained }]);
+            let completed = self.completed_after(*tenant, *after, FILES_PER_STEP);
+            if let Some(last) = completed.last() {
+                *after = Some(last.file.id);
+                let image = |it: &Arc<Retained>| Record::Completed {
+                    tenant: *tenant,
+                    retained: (**it).clone(),
+                };
+                return Some(completed.iter().map(image).collect());
             }
             cursor.completed_of = None;
         }
         if let Some(number) = cursor.tenants.pop() {
-            cursor.files_of = Some((number, None));
+            cursor.files_of = (!cursor.without_files).then_some((number, None));
             return Some(self.images_of_tenant(number));
         }
         // Behind the tenants: the submit keys of ended files have been repeated with them.
@@ -240,7 +265,7 @@ mod tests {
         state.apply(Record::Ended(ended));
         state.apply(Record::Kept { tenant, file: file(4) });
         let read = repeated(&state);
-        assert_eq!(read.tenants[&TENANT].kept["a"].id, FileId(4));
+        assert_eq!(read.kept(TENANT, "a").unwrap().id, FileId(4));
         // Results that are work may have to be published.
         assert_eq!(read.ended[&FileId(1)].published.len(), 1);
     }

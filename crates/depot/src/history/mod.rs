@@ -1,9 +1,14 @@
 //! The history of a pool: a log of what happened to tenants, volumes, kept files and ended ones.
 //!
-//! With the messages of the work queues it is the only truth; everything else is made of both.
+//! With the messages of the work queues it is the only truth; everything else is made of both. Kept
+//! and completed files are in an index on the disk, which is made of the history again when it is
+//! missing, damaged, or of another history.
 
 mod checkpoint;
+mod cold;
+mod index;
 pub(crate) mod record;
+mod save;
 mod state;
 mod submits;
 mod watches;
@@ -12,12 +17,25 @@ pub(crate) use state::{Garbage, State};
 pub use submits::SUBMIT_KEYS_MAX;
 
 use crate::options::DepotOptions;
+use index::{ColdIndex, MemoryRows, Rows, StoredRows};
 use record::{FORMAT_VERSION, Record};
 use rialto_statelog::{StateLog, StateLogError, StateLogOptions, Ticket};
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The state is saved in the index when this much was recorded since.
+const SAVE_BYTES: u64 = 4 << 20;
+/// A thread that records more than this without a save saves itself.
+const UNSAVED_BYTES_MAX: u64 = 4 * SAVE_BYTES;
 
 /// The history as the pool uses it.
 pub(crate) struct History {
     log: StateLog<State>,
+    rows: Arc<dyn Rows>,
+    /// The bytes of what the last save held besides files. Held while the state is saved.
+    saving: Mutex<u64>,
 }
 
 impl History {
@@ -31,12 +49,50 @@ impl History {
             ..StateLogOptions::new(options.level, FORMAT_VERSION)
         };
         let dir = options.dir.join("history");
-        let log = StateLog::open(options.disk.clone(), &dir, log_options, State::reading())?;
-        Ok(Self { log })
+        let index_dir = options.dir.join("index");
+        let mut is_anew = false;
+        loop {
+            let mut rows = open_rows(options, &index_dir, is_anew)?;
+            let mut failure = None;
+            let log_options = log_options.clone();
+            let opened = StateLog::open_saved(options.disk.clone(), &dir, log_options, |log| {
+                let index = ColdIndex::of(rows.clone());
+                let head = State::saved_head(&index).filter(|head| log.holds(&head.point()));
+                if let Some(head) = head {
+                    let point = head.point();
+                    return (State::load(index, head), Some(point));
+                }
+                drop(index);
+                // Rows of another history, or that were not finished, are no beginning.
+                if rows.from(Bound::Unbounded).next().is_some() {
+                    rows = Arc::new(MemoryRows::default());
+                    match open_rows(options, &index_dir, true) {
+                        Ok(empty) => rows = empty,
+                        Err(error) => failure = Some(error),
+                    }
+                }
+                (State::with_index(ColdIndex::of(rows.clone())), None)
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            match opened {
+                Ok(log) => {
+                    let history = Self { log, rows, saving: Mutex::default() };
+                    history.save_if_due(SAVE_BYTES)?;
+                    return Ok(history);
+                }
+                // The rows that the records were to be folded into are damaged.
+                Err(StateLogError::InvalidRecord { .. }) if !is_anew => is_anew = true,
+                Err(error) => return Err(error),
+            }
+        }
     }
 
+    /// Reads the state. What the index could not give is an error.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&State) -> T) -> Result<T, StateLogError> {
-        self.log.read(read)
+        let (value, failure) = self.log.read(|state| (read(state), failure_of(state)))?;
+        failure.map_or(Ok(value), |reason| Err(self.give_up(&reason)))
     }
 
     /// Changes what is not recorded.
@@ -47,23 +103,67 @@ impl History {
         self.log.change_unlogged(change)
     }
 
+    /// Refuses everything from now on, and has the next opening make the index again.
+    #[cold]
+    fn give_up(&self, reason: &dyn std::fmt::Display) -> StateLogError {
+        tracing::error!("the history of the pool stops: {reason}");
+        self.rows.invalidate();
+        self.log.stop(reason)
+    }
+
+    /// Saves the state if enough was recorded since the last time.
+    fn save_if_due(&self, unsaved_bytes_max: u64) -> Result<(), StateLogError> {
+        let unsaved = self.log.read(|state| state.unsaved.bytes.load(Relaxed))?;
+        if unsaved < unsaved_bytes_max {
+            return Ok(());
+        }
+        let saved_bytes = *self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is saved besides files is written each time, so that the cost stays in proportion.
+        if unsaved >= unsaved_bytes_max.max(saved_bytes) { self.save() } else { Ok(()) }
+    }
+
+    /// Stores what changed in the index, with the position of the history that it reflects. The
+    /// history is durable up to there before.
+    fn save(&self) -> Result<(), StateLogError> {
+        let mut saved_bytes = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((image, point)) = self.log.save(State::begin_saving)? else {
+            return Err(self.give_up(&"the history has no position"));
+        };
+        let stored = image.into_changes(point).map_err(|error| error.to_string());
+        let stored = stored.and_then(|(changes, bytes)| {
+            *saved_bytes = bytes;
+            self.rows.write(&changes).map_err(|error| error.to_string())
+        });
+        stored.map_err(|reason| self.give_up(&reason))?;
+        self.log.change_unlogged(|state| state.index.end_saving())
+    }
+
     /// Decides on records with the state, applies and appends them. Returns the bytes that they leave
     /// behind, and the ticket to commit.
     pub(crate) fn change<T, E: From<StateLogError>>(
         &self,
         decide: impl FnOnce(&State) -> Result<(T, Vec<Record>), E>,
     ) -> Result<Changed<T>, E> {
-        self.log.change(|state, records| {
+        let mut failure = None;
+        let changed = self.log.change(|state, records| {
             let (value, decided) = decide(state)?;
+            failure = failure_of(state);
+            if failure.is_some() {
+                return Ok(Changed { value, garbage: Vec::new(), ticket: Ticket::default() });
+            }
             // All are encoded before the first is appended, so that all are or none is.
             let encoded: Result<Vec<_>, _> = decided.iter().map(checkpoint::encode).collect();
             let mut garbage = Vec::new();
             for (record, bytes) in decided.into_iter().zip(encoded?) {
                 records.append_bytes(&bytes)?;
+                *state.unsaved.bytes.get_mut() += bytes.len() as u64;
                 garbage.extend(state.apply(record));
             }
+            failure = failure_of(state);
             Ok(Changed { value, garbage, ticket: Ticket(records.next_seq() - 1) })
-        })
+        });
+        // The records may be in the log while the index lacks them.
+        failure.map_or(changed, |reason| Err(self.give_up(&reason).into()))
     }
 
     /// As [`History::change`], and returns when it is confirmed.
@@ -73,6 +173,7 @@ impl History {
     ) -> Result<Changed<T>, E> {
         let changed = self.change(decide)?;
         self.log.commit(changed.ticket)?;
+        self.save_if_due(UNSAVED_BYTES_MAX)?;
         Ok(changed)
     }
 
@@ -85,12 +186,39 @@ impl History {
     }
 
     pub(crate) fn maintain(&self, now: rialto_clock::Timestamp) -> Result<(), StateLogError> {
-        self.log.maintain(now)
+        self.log.maintain(now)?;
+        self.save_if_due(SAVE_BYTES)
+    }
+
+    /// Makes everything durable, and saves the state, so that the next opening has little to read.
+    pub(crate) fn close(&self) -> Result<(), StateLogError> {
+        self.log.sync()?;
+        self.save_if_due(1)
     }
 
     pub(crate) fn failure(&self) -> Option<String> {
         self.log.failure()
     }
+}
+
+fn failure_of(state: &State) -> Option<String> {
+    state.index.failure().map(str::to_owned)
+}
+
+fn open_rows(
+    options: &DepotOptions,
+    dir: &Path,
+    is_anew: bool,
+) -> Result<Arc<dyn Rows>, StateLogError> {
+    if !options.disk.is_of_system() {
+        return Ok(Arc::new(MemoryRows::default()));
+    }
+    let rows = if is_anew { StoredRows::make(dir) } else { StoredRows::open(dir) };
+    let rows = rows.map_err(|error| StateLogError::Failed {
+        dir: dir.to_owned(),
+        reason: error.to_string(),
+    })?;
+    Ok(Arc::new(rows))
 }
 
 /// The result of a change.
@@ -100,3 +228,6 @@ pub(crate) struct Changed<T> {
     pub(crate) garbage: Vec<Garbage>,
     pub(crate) ticket: Ticket,
 }
+
+#[cfg(test)]
+mod tests;

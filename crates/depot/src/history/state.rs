@@ -1,8 +1,8 @@
 //! The state that the history is folded into.
 
+use super::index::ColdIndex;
 use super::record::{
-    DirectorySettings, Ended, Record, Retained, Submitted, TenantNumber, TenantSettings,
-    VolumeSettings,
+    DirectorySettings, Ended, Record, TenantNumber, TenantSettings, VolumeSettings,
 };
 use super::submits::SubmitKeys;
 use super::watches::WatchStates;
@@ -11,8 +11,10 @@ use crate::name::{Directory, TenantName};
 use crate::record::FileRecord;
 use crate::volume::VolumeNumber;
 use rialto_clock::Timestamp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A tenant as history knows it. While records are read, one may stand for a tenant whose image is
 /// still to come; then it has no name.
@@ -22,45 +24,43 @@ pub(crate) struct TenantState {
     pub(crate) created_at: Timestamp,
     pub(crate) settings: TenantSettings,
     pub(crate) directories: BTreeMap<Directory, DirectorySettings>,
-    /// Kept files by path.
-    pub(crate) kept: BTreeMap<String, Arc<FileRecord>>,
-    /// Completed files that are kept for a while.
-    pub(crate) completed: BTreeMap<FileId, Arc<Retained>>,
-    /// The paths of kept files.
-    paths: HashMap<FileId, String>,
-    /// The submit keys of kept files.
-    kept_submits: HashMap<String, FileId>,
-    /// Those of files that are gone.
+    /// The kept files. The files themselves are in the index.
+    pub(crate) kept: Held,
+    /// The completed files that are kept for a while.
+    pub(crate) completed: Held,
+    /// The submit keys of files that are gone.
     pub(crate) submits: SubmitKeys,
 }
 
-impl TenantState {
-    /// The file that was accepted under a submit key, if it is kept or gone.
-    pub(crate) fn submitted(&self, key: &str) -> Option<(FileId, u64)> {
-        if let Some(id) = self.kept_submits.get(key) {
-            let file = self.kept_by_id(*id)?;
-            return Some((*id, file.fingerprint()));
-        }
-        self.submits.find(key).map(|known| (known.id, known.fingerprint))
+/// Files and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Held {
+    pub(super) fn add(&mut self, bytes: u64) {
+        *self = Self { files: self.files + 1, bytes: self.bytes + bytes };
     }
 
-    /// Remembers the submit key of a file that is no longer kept.
-    fn remember_submit(&mut self, file: &FileRecord) {
-        let Some(key) = &file.submit_key else { return };
-        if self.kept_submits.get(key) == Some(&file.id) {
-            self.kept_submits.remove(key);
-        }
-        let (id, fingerprint) = (file.id, file.fingerprint());
-        self.submits.remember(Submitted { key: key.clone(), id, fingerprint });
-    }
-
-    pub(crate) fn kept_by_id(&self, id: FileId) -> Option<&Arc<FileRecord>> {
-        self.kept.get(self.paths.get(&id)?)
+    pub(super) fn subtract(&mut self, bytes: u64) {
+        let (files, bytes) = (self.files.saturating_sub(1), self.bytes.saturating_sub(bytes));
+        *self = Self { files, bytes };
     }
 }
 
+/// What was recorded since the state was saved.
+#[derive(Debug, Default)]
+pub(super) struct Unsaved {
+    /// The bytes of the records.
+    pub(super) bytes: AtomicU64,
+    /// Bytes that they left behind, and that may not have been removed yet.
+    pub(super) garbage: Vec<Garbage>,
+}
+
 /// Bytes that no record refers to any more, to be removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Garbage {
     pub(crate) id: FileId,
     pub(crate) volume: VolumeNumber,
@@ -74,31 +74,37 @@ pub(crate) struct State {
     pub(crate) watches: WatchStates,
     /// Work files that ended, until their acknowledgement is known to be durable.
     pub(crate) ended: HashMap<FileId, Arc<Ended>>,
-    /// Kept files with a time of expiry, in its order.
-    expiries: BTreeSet<(Timestamp, TenantNumber, FileId)>,
-    /// Completed files in the order in which their time is over.
-    completed_ends: BTreeSet<(Timestamp, TenantNumber, FileId)>,
+    /// Kept and completed files.
+    pub(super) index: ColdIndex,
+    /// How many of them are on each volume.
+    pub(super) on_volumes: BTreeMap<VolumeNumber, u64>,
     next_tenant: u32,
     next_volume: u16,
-    weight: usize,
+    pub(super) weight: usize,
+    pub(super) unsaved: Unsaved,
     /// Whether records are being read: then `garbage` collects what they leave behind.
     is_reading: bool,
     pub(crate) garbage: Vec<Garbage>,
 }
 
 /// The approximate bytes of a file's image.
-fn weight_of(file: &FileRecord) -> usize {
+pub(super) fn weight_of(file: &FileRecord) -> usize {
     let metadata: usize = file.metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
     160 + file.name.as_str().len() + file.directory.as_str().len() + metadata
 }
 
-fn garbage_of(file: &FileRecord) -> Option<Garbage> {
+pub(super) fn garbage_of(file: &FileRecord) -> Option<Garbage> {
     file.place.stored().map(|stored| Garbage { id: file.id, volume: stored.volume })
 }
 
 impl State {
     pub(crate) fn reading() -> Self {
         Self { is_reading: true, ..Self::default() }
+    }
+
+    /// The state that is read with these rows, which are empty or those of a saved state.
+    pub(super) fn with_index(index: ColdIndex) -> Self {
+        Self { index, ..Self::reading() }
     }
 
     pub(super) fn finish_reading(&mut self) {
@@ -121,12 +127,6 @@ impl State {
         self.weight + 128 * objects + self.watches.weight()
     }
 
-    /// The kept files that had expired by `now`, at most `max`.
-    pub(crate) fn expired_kept(&self, now: Timestamp, max: usize) -> Vec<(TenantNumber, FileId)> {
-        let expired = self.expiries.iter().take_while(|(at, _, _)| *at <= now);
-        expired.take(max).map(|(_, tenant, id)| (*tenant, *id)).collect()
-    }
-
     /// Applies a record. Returns the bytes that it leaves without a record.
     pub(crate) fn apply(&mut self, record: Record) -> Vec<Garbage> {
         match record {
@@ -139,14 +139,9 @@ impl State {
                 Vec::new()
             }
             Record::TenantDeleted { number } => {
-                if let Some(tenant) = self.tenants.remove(&number) {
-                    self.weight -= tenant.kept.values().map(|file| weight_of(file)).sum::<usize>();
-                    let completed = tenant.completed.values();
-                    self.weight -= completed.map(|it| weight_of(&it.file)).sum::<usize>();
-                }
+                self.remove_files(number);
+                self.tenants.remove(&number);
                 self.ended.retain(|_, ended| ended.tenant != number);
-                self.expiries.retain(|(_, tenant, _)| *tenant != number);
-                self.completed_ends.retain(|(_, tenant, _)| *tenant != number);
                 Vec::new()
             }
             Record::Directory { tenant, directory, settings } => {
@@ -168,7 +163,7 @@ impl State {
                 Vec::new()
             }
             Record::Kept { tenant, file } => {
-                let garbage = self.keep(tenant, file);
+                let garbage = self.keep(tenant, &file);
                 self.collect(garbage)
             }
             Record::Removed { tenant, id } => {
@@ -182,7 +177,7 @@ impl State {
                 Vec::new()
             }
             Record::Completed { tenant, retained } => {
-                let garbage = self.retain(tenant, retained);
+                let garbage = self.retain(tenant, &retained);
                 self.collect(garbage)
             }
             Record::Counters { tenant, volume } => {
@@ -209,71 +204,6 @@ impl State {
         }
     }
 
-    fn keep(&mut self, number: TenantNumber, file: FileRecord) -> Option<Garbage> {
-        let tenant = self.tenants.entry(number).or_default();
-        self.weight += weight_of(&file);
-        let (id, path) = (file.id, file.path());
-        if let Some(at) = file.expires_at {
-            self.expiries.insert((at, number, id));
-        }
-        if let Some(key) = &file.submit_key {
-            tenant.kept_submits.insert(key.clone(), id);
-        }
-        let before = tenant.kept.insert(path.clone(), Arc::new(file));
-        tenant.paths.insert(id, path.clone());
-        let before = before?;
-        self.weight -= weight_of(&before);
-        if before.id == id {
-            // It moved, unless this repeats the record.
-            let now = tenant.kept.get(&path).and_then(|file| garbage_of(file));
-            return garbage_of(&before).filter(|garbage| now != Some(*garbage));
-        }
-        tenant.paths.remove(&before.id);
-        tenant.remember_submit(&before);
-        if let Some(at) = before.expires_at {
-            self.expiries.remove(&(at, number, before.id));
-        }
-        garbage_of(&before)
-    }
-
-    /// Keeps a completed file. Returns the bytes that it has left, if it moved.
-    fn retain(&mut self, number: TenantNumber, retained: Retained) -> Option<Garbage> {
-        let (id, now) = (retained.file.id, garbage_of(&retained.file));
-        self.weight += weight_of(&retained.file);
-        self.completed_ends.insert((retained.until, number, id));
-        let tenant = self.tenants.entry(number).or_default();
-        let before = tenant.completed.insert(id, Arc::new(retained))?;
-        self.weight -= weight_of(&before.file);
-        garbage_of(&before.file).filter(|garbage| now != Some(*garbage))
-    }
-
-    /// The completed files whose time was over by `now`, at most `max`.
-    pub(crate) fn expired_completed(
-        &self,
-        now: Timestamp,
-        max: usize,
-    ) -> Vec<(TenantNumber, FileId)> {
-        let expired = self.completed_ends.iter().take_while(|(at, _, _)| *at <= now);
-        expired.take(max).map(|(_, tenant, id)| (*tenant, *id)).collect()
-    }
-
-    fn remove(&mut self, number: TenantNumber, id: FileId) -> Option<Garbage> {
-        let tenant = self.tenants.get_mut(&number)?;
-        if let Some(retained) = tenant.completed.remove(&id) {
-            self.weight -= weight_of(&retained.file);
-            self.completed_ends.remove(&(retained.until, number, id));
-            return garbage_of(&retained.file);
-        }
-        let path = tenant.paths.remove(&id)?;
-        let file = tenant.kept.remove(&path)?;
-        self.weight -= weight_of(&file);
-        tenant.remember_submit(&file);
-        if let Some(at) = file.expires_at {
-            self.expiries.remove(&(at, number, id));
-        }
-        garbage_of(&file)
-    }
-
     fn end(&mut self, ended: Ended) -> Vec<Garbage> {
         let tenant = self.tenants.entry(ended.tenant).or_default();
         if let Some(submitted) = &ended.submitted {
@@ -282,10 +212,10 @@ impl State {
         let mut garbage: Vec<Garbage> = Vec::new();
         garbage.extend(ended.volume.map(|volume| Garbage { id: ended.id, volume }));
         for file in &ended.kept {
-            garbage.extend(self.keep(ended.tenant, file.clone()));
+            garbage.extend(self.keep(ended.tenant, file));
         }
         if let Some(retained) = &ended.retained {
-            garbage.extend(self.retain(ended.tenant, retained.clone()));
+            garbage.extend(self.retain(ended.tenant, retained));
         }
         // Kept results have images of their own, and may be replaced while this end is remembered.
         let ended = Ended { kept: Vec::new(), ..ended };
@@ -298,6 +228,7 @@ impl State {
         if self.is_reading {
             self.garbage.extend(&garbage);
         }
+        self.unsaved.garbage.extend(&garbage);
         garbage
     }
 }

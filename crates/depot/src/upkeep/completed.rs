@@ -17,7 +17,6 @@ use crate::volume::Finished;
 use crate::work::Work;
 use crate::{Depot, DepotError, FileId};
 use rialto_clock::Timestamp;
-use std::ops::Bound;
 use std::sync::Arc;
 
 /// The most completed files that a round removes.
@@ -66,12 +65,7 @@ impl Pool {
         after: Option<FileId>,
         max: usize,
     ) -> Result<Vec<Arc<Retained>>, DepotError> {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        Ok(self.history.read(|state| {
-            let known = state.tenants.get(&tenant.number);
-            let files = known.map(|it| it.completed.range((from, Bound::Unbounded)));
-            files.into_iter().flatten().take(max).map(|(_, it)| it.clone()).collect()
-        })?)
+        Ok(self.history.read(|state| state.completed_after(tenant.number, after, max))?)
     }
 
     /// A completed file that is kept.
@@ -80,10 +74,7 @@ impl Pool {
         tenant: &Tenant,
         id: FileId,
     ) -> Result<Option<Arc<Retained>>, DepotError> {
-        Ok(self.history.read(|state| {
-            let known = state.tenants.get(&tenant.number)?;
-            known.completed.get(&id).cloned()
-        })?)
+        Ok(self.history.read(|state| state.completed(tenant.number, id))?)
     }
 
     /// Brings the bytes of a claimed file where they outlive its message, if completed files are kept.
@@ -141,7 +132,7 @@ impl Pool {
     pub(crate) fn remove_completed(&self, tenant: &Tenant, id: FileId) -> Result<bool, DepotError> {
         let number = tenant.number;
         let changed = self.history.record(|state| {
-            let known = state.tenants.get(&number).and_then(|it| it.completed.get(&id)).cloned();
+            let known = state.completed(number, id);
             let record = known.as_ref().map(|_| Record::Removed { tenant: number, id });
             Ok::<_, DepotError>((known, record.into_iter().collect()))
         })?;

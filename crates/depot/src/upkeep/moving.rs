@@ -250,10 +250,9 @@ impl Pool {
         let (file, finished) = self.store_again(tenant, old, &mut source)?;
         let number = tenant.number;
         let changed = self.history.record(|state| {
-            let known = state.tenants.get(&number);
-            let completed = known.and_then(|it| it.completed.get(&old.id)).map(|it| &it.file);
-            let kept = known.and_then(|it| it.kept_by_id(old.id)).map(|file| &**file);
-            let is_same = completed.or(kept).is_some_and(|known| known.place == old.place);
+            let completed = state.completed(number, old.id).map(|it| it.file.place.clone());
+            let kept = || state.kept_by_id(number, old.id).map(|it| it.place.clone());
+            let is_same = completed.or_else(kept).is_some_and(|place| place == old.place);
             let record = is_same.then_some(match met.kind {
                 MetKind::Completed(until) => {
                     Record::Completed { tenant: number, retained: Retained { file, until } }

@@ -21,8 +21,8 @@ const PAGE_FILES: usize = 1_024;
 const SUSPECT: Duration = Duration::from_secs(2);
 /// The first search begins this long after the opening, unless the period is shorter.
 const FIRST_SEARCH: Duration = Duration::from_secs(60);
-/// The tenants whose files are compared under one lock of the history.
-const TENANTS_PER_LOOK: usize = 256;
+/// The ids that are looked up under one lock of the history.
+const IDS_PER_LOOK: usize = 64;
 
 /// What the searches for bytes without a record found since the pool was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,22 +216,13 @@ impl Pool {
                 ids.retain(|id| !files.get(*id).is_some_and(|file| is_here(&file.record)));
             }
         }
-        for tenants in tenants.chunks(TENANTS_PER_LOOK) {
+        // A bounded number of rows is read at a time.
+        let candidates: Vec<FileId> = ids.iter().copied().collect();
+        for candidates in candidates.chunks(IDS_PER_LOOK) {
             self.history.read(|state| {
-                let known = tenants.iter().filter_map(|it| state.tenants.get(&it.number));
-                for known in known {
-                    if !known.completed.is_empty() {
-                        ids.retain(|id| {
-                            !known.completed.get(id).is_some_and(|it| is_here(&it.file))
-                        });
-                    }
-                    if known.kept.len() < ids.len() {
-                        let here = known.kept.values().filter(|file| is_here(file));
-                        here.for_each(|file| {
-                            ids.remove(&file.id);
-                        });
-                    } else {
-                        ids.retain(|id| !known.kept_by_id(*id).is_some_and(|file| is_here(file)));
+                for id in candidates {
+                    if state.is_recorded_on(*id, volume) {
+                        ids.remove(id);
                     }
                 }
             })?;

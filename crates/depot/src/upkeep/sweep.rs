@@ -7,7 +7,6 @@ use crate::tenant::Tenant;
 use crate::{DepotError, FileId};
 use rialto_clock::Timestamp;
 use rialto_queue::MessageId;
-use std::ops::Bound;
 use std::sync::Arc;
 
 /// The most files of one page.
@@ -85,13 +84,15 @@ impl Sweep {
                     *after = page.last().filter(|_| page.len() > before).map(|it| it.record.id);
                 }
                 At::Kept(after) => {
-                    let from = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-                    let files: Vec<Arc<FileRecord>> = pool.history.read(|state| {
-                        let known = state.tenants.get(&tenant.number);
-                        let kept =
-                            known.map(|it| it.kept.range::<str, _>((from, Bound::Unbounded)));
-                        kept.into_iter().flatten().take(max).map(|(_, file)| file.clone()).collect()
-                    })?;
+                    let mut files = Vec::new();
+                    if max > 0 {
+                        pool.history.read(|state| {
+                            state.each_kept(tenant.number, "", after.as_deref(), |file| {
+                                files.push(Arc::new(file));
+                                files.len() < max
+                            });
+                        })?;
+                    }
                     *after = files.last().map(|file| file.path());
                     page.extend(files.into_iter().map(|record| Met {
                         tenant: tenant.clone(),
