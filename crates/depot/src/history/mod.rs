@@ -19,6 +19,7 @@ pub use submits::SUBMIT_KEYS_MAX;
 use crate::options::DepotOptions;
 use index::{ColdIndex, MemoryRows, Rows, StoredRows};
 use record::{FORMAT_VERSION, Record};
+use rialto_log::Sealing;
 use rialto_statelog::{StateLog, StateLogError, StateLogOptions, Ticket};
 use std::ops::Bound;
 use std::path::Path;
@@ -42,6 +43,7 @@ impl History {
     pub(crate) fn open(options: &DepotOptions) -> Result<Self, StateLogError> {
         let log_options = StateLogOptions {
             salt: (options.salt)(),
+            sealing: Sealing { encryption: options.volumes.sealing.encryption, ..Sealing::NONE },
             keys: options.volumes.keys.clone(),
             first_segment_bytes: Some(1 << 20),
             segment_bytes: options.segment_bytes,
