@@ -1,7 +1,7 @@
 //! The submit keys of files that are gone.
 
 use super::record::Submitted;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 /// The most keys of a tenant that are remembered after their files are gone; the oldest are
 /// forgotten first.
@@ -10,30 +10,36 @@ pub const SUBMIT_KEYS_MAX: usize = 16_384;
 /// Remembers the newest keys.
 #[derive(Debug, Default)]
 pub(crate) struct SubmitKeys {
-    by_key: HashMap<String, Submitted>,
-    order: VecDeque<String>,
+    /// With the place of each in the order.
+    by_key: HashMap<String, (u64, Submitted)>,
+    order: BTreeMap<u64, String>,
+    next: u64,
 }
 
 impl SubmitKeys {
+    /// A known key becomes the newest one. A checkpoint repeats all keys in their order behind some
+    /// that ended while it began, and reading it restores that order.
     pub(crate) fn remember(&mut self, submitted: Submitted) {
-        let key = submitted.key.clone();
-        if self.by_key.insert(key.clone(), submitted).is_none() {
-            self.order.push_back(key);
+        let (key, place) = (submitted.key.clone(), self.next);
+        self.next += 1;
+        if let Some((before, _)) = self.by_key.insert(key.clone(), (place, submitted)) {
+            self.order.remove(&before);
         }
+        self.order.insert(place, key);
         while self.order.len() > SUBMIT_KEYS_MAX {
-            if let Some(oldest) = self.order.pop_front() {
+            if let Some((_, oldest)) = self.order.pop_first() {
                 self.by_key.remove(&oldest);
             }
         }
     }
 
     pub(crate) fn find(&self, key: &str) -> Option<&Submitted> {
-        self.by_key.get(key)
+        self.by_key.get(key).map(|(_, submitted)| submitted)
     }
 
     /// All of them, oldest first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Submitted> {
-        self.order.iter().filter_map(|key| self.by_key.get(key))
+        self.order.values().filter_map(|key| self.find(key))
     }
 }
 
@@ -53,5 +59,20 @@ mod tests {
         assert!(keys.find("0").is_none());
         assert_eq!(keys.find("1").unwrap().fingerprint, 1);
         assert_eq!(keys.all().next().unwrap().key, "1");
+    }
+    #[test]
+    fn reading_the_newest_keys_before_all_of_them_restores_their_order() {
+        let submitted = |number: u64| {
+            let key = number.to_string();
+            Submitted { key, id: FileId(number.into()), fingerprint: number }
+        };
+        let all = 0..SUBMIT_KEYS_MAX as u64;
+        let mut read = SubmitKeys::default();
+        // The ends since the checkpoint began, and then its images.
+        (all.end - 100..all.end).chain(all.clone()).for_each(|it| read.remember(submitted(it)));
+        assert!(read.all().map(|it| it.fingerprint).eq(all.clone()));
+        read.remember(submitted(all.end));
+        assert!(read.find("0").is_none(), "the oldest key is forgotten");
+        assert!(read.find(&(all.end - 1).to_string()).is_some());
     }
 }
