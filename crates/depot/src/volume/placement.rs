@@ -23,14 +23,19 @@ pub(super) fn choose(
         let room = volume.free_bytes().checked_sub(needed)?;
         Some(u128::from(volume.weight()) * u128::from((room >> 16) + 1))
     };
-    let total: u128 = volumes.iter().filter(takes).filter_map(score).sum();
+    // Computed once: states and free space change meanwhile.
+    let scored: Vec<_> = volumes
+        .iter()
+        .filter(takes)
+        .filter_map(|volume| score(volume).map(|score| (volume, score)))
+        .collect();
+    let total: u128 = scored.iter().map(|(_, score)| score).sum();
     let mut left = (u128::from(draw(id)) * total) >> 32;
-    for volume in volumes.iter().filter(takes) {
-        match score(volume) {
-            Some(score) if left < score => return Ok(Arc::clone(volume)),
-            Some(score) => left -= score,
-            None => {}
+    for (volume, score) in scored {
+        if left < score {
+            return Ok(Arc::clone(volume));
         }
+        left -= score;
     }
     let states: Vec<String> = volumes
         .iter()
