@@ -19,7 +19,11 @@ impl MountedVolume {
         if let Err(error) = probed {
             self.note(error);
         }
-        self.set_failed(fails);
+        // A failure that was noted meanwhile stays: what was written was not, unless the volume had
+        // failed, and the next probe does that.
+        if fails || had_failed {
+            self.set_failed(fails);
+        }
         fails != had_failed
     }
 
