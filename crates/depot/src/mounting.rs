@@ -73,6 +73,8 @@ impl Pool {
         for garbage in self.removals.take(usize::MAX) {
             self.remove_now(garbage);
         }
+        // A file that is being written is counted below when it exists, and is seen here before that.
+        self.volumes.check_unwritten(number)?;
         let files = self.files_on(number)?;
         if files > 0 {
             return Err(DepotError::VolumeInUse { name: name.to_owned(), files });

@@ -114,6 +114,14 @@ impl MountedVolume {
         Ok(volume)
     }
 
+    /// Refuses while files are being written to it.
+    pub(super) fn check_unwritten(&self) -> Result<(), VolumeError> {
+        match self.writers.load(Ordering::Acquire) {
+            0 => Ok(()),
+            writers => Err(VolumeError::Busy { name: self.name.clone(), writers }),
+        }
+    }
+
     /// Its number.
     pub fn number(&self) -> VolumeNumber {
         self.number

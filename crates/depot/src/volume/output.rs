@@ -60,7 +60,8 @@ impl Placed {
 
 impl Drop for Placed {
     fn drop(&mut self) {
-        self.volume.writers.fetch_sub(1, Ordering::Relaxed);
+        // The record of the file was published before.
+        self.volume.writers.fetch_sub(1, Ordering::Release);
     }
 }
 

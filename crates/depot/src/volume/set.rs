@@ -12,7 +12,7 @@ use crate::FileId;
 use rialto_disk::{Disk, DiskError};
 use rialto_log::KeyRing;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The volumes of a pool.
@@ -142,12 +142,18 @@ impl Volumes {
         let at = volumes
             .binary_search_by_key(&number, |it| it.number())
             .map_err(|_| VolumeError::NotMounted { number })?;
-        let writers = volumes[at].writers.load(Ordering::Relaxed);
-        if writers > 0 {
-            return Err(VolumeError::Busy { name: volumes[at].name().to_owned(), writers });
-        }
+        volumes[at].check_unwritten()?;
         volumes.remove(at);
         Ok(())
+    }
+
+    /// Refuses while files are being written to a volume.
+    pub(crate) fn check_unwritten(&self, number: VolumeNumber) -> Result<(), VolumeError> {
+        // No writer is between its choice of a volume and its count: both happen under this lock.
+        let volumes = self.shared.volumes_to_change();
+        let at = volumes.binary_search_by_key(&number, |it| it.number());
+        at.map_err(|_| VolumeError::NotMounted { number })
+            .and_then(|at| volumes[at].check_unwritten())
     }
 
     pub(super) fn keys(&self) -> &KeyRing {
