@@ -4,6 +4,7 @@ use crate::name::InvalidDepotName;
 use crate::volume::VolumeError;
 use crate::{FileId, TenantName};
 use rialto_disk::DiskError;
+use rialto_log::Level;
 use rialto_queue::QueueError;
 use rialto_statelog::StateLogError;
 
@@ -107,6 +108,17 @@ pub enum DepotError {
     TooLarge {
         /// The limit in bytes.
         max: u64,
+    },
+    /// The pool was made with another level, which its work queues keep.
+    #[error(
+        "the pool was made with the level {level} and keeps it: open it with that level, not with \
+         {asked}"
+    )]
+    OtherLevel {
+        /// The level of the pool.
+        level: Level,
+        /// The level that was asked for.
+        asked: Level,
     },
     /// The disk has little room left, which is kept for what ends files.
     #[error("the disk has little room left: no new files are accepted until there is more")]

@@ -39,8 +39,7 @@ pub struct DepotOptions {
     /// The directory of the pool: its history, its work queues and its lock. Volumes have
     /// directories of their own.
     pub dir: PathBuf,
-    /// What an acknowledgement means. It is fixed when the pool is made: a work queue keeps the level
-    /// that it was made with.
+    /// What an acknowledgement means. It is fixed when the pool is made, and another one is refused.
     pub level: Level,
     /// The disk.
     pub disk: Arc<dyn Disk>,

@@ -1,7 +1,7 @@
 //! Opening a pool: the history and the work queues are read, and the index is made of both.
 
 use crate::active::{ActiveFile, Standing};
-use crate::history::record::TenantNumber;
+use crate::history::record::{Record, TenantNumber};
 use crate::history::{Garbage, History};
 use crate::options::{DepotOptions, INLINE_BYTES_MAX};
 use crate::pool::Pool;
@@ -10,7 +10,7 @@ use crate::record::split_payload;
 use crate::tenant::Tenant;
 use crate::upkeep::Upkeep;
 use crate::volume::{VolumeNumber, VolumeSpec, Volumes};
-use crate::work::{Work, topic_of};
+use crate::work::{Work, is_work_topic, topic_of};
 use crate::{DepotError, FileId};
 use rialto_log::Level;
 use rialto_queue::{Queue, QueueOptions};
@@ -66,6 +66,7 @@ pub(crate) fn open(
     options.disk.create_dir_all(&options.dir)?;
     let lock = options.disk.lock(&options.dir)?;
     let history = History::open(&options)?;
+    check_level(&history, &options)?;
     let queue = open_queue(&options, is_stepped)?;
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
     let upkeep = Upkeep::new(is_stepped);
@@ -102,6 +103,45 @@ pub(crate) fn open(
         pool.ready.announce(&tenant);
     }
     Ok((pool, report))
+}
+
+/// Refuses another level than that of the pool: its work queues would stay as durable as they are, or
+/// would not be opened at all. A new pool records its level.
+fn check_level(history: &History, options: &DepotOptions) -> Result<(), DepotError> {
+    let asked = options.level;
+    let recorded = history.read(|state| state.level)?;
+    let level = match recorded {
+        Some(level) => Some(level.into()),
+        // An earlier version did not record it, and its work queues have it.
+        None => level_of_queues(options)?,
+    };
+    if let Some(level) = level.filter(|level| *level != asked) {
+        return Err(DepotError::OtherLevel { level, asked });
+    }
+    if recorded.is_none() {
+        history.record(|_| Ok::<_, DepotError>(((), vec![Record::Level(asked.into())])))?;
+    }
+    Ok(())
+}
+
+/// The level of the work queues on the disk, the least if they differ; `None` without one.
+fn level_of_queues(options: &DepotOptions) -> Result<Option<Level>, DepotError> {
+    let dir = options.dir.join("queue");
+    match options.disk.list_dirs(&dir) {
+        Ok(names) if !names.is_empty() => {}
+        Ok(_) => return Ok(None),
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    // Opened for this look alone, so that a pool of level memory need not open it again.
+    let stored = DepotOptions { level: Level::Synced, ..options.clone() };
+    let queue = open_queue(&stored, true)?;
+    let topics = queue.topics();
+    let work = topics.iter().filter(|topic| is_work_topic(topic.as_str()));
+    let levels: Result<Vec<_>, _> = work.map(|topic| queue.options(topic.as_str())).collect();
+    let level = levels?.into_iter().map(|options| options.level).min();
+    queue.close()?;
+    Ok(level)
 }
 
 fn open_queue(options: &DepotOptions, is_stepped: bool) -> Result<Queue, DepotError> {

@@ -428,8 +428,9 @@ impl Upload {
     fn publish(&self, record: &Arc<FileRecord>) -> Result<(), Refused> {
         let work = self.pool.work_of(&self.tenant).map_err(Refused::before)?;
         self.pool.note_busy(&self.tenant);
-        let above = self.new.level.filter(|level| *level > self.pool.options.level);
-        if above.is_some() {
+        let pool_level = self.pool.options.level;
+        let level = self.new.level.map_or(pool_level, |level| level.max(pool_level));
+        if level > pool_level {
             self.pool.make_tenant_durable(&self.tenant).map_err(Refused::before)?;
         }
         // A worker may complete the file before this thread goes on, so that it is indexed first.
@@ -450,7 +451,7 @@ impl Upload {
                 file.standing = Standing::Waiting;
             }
         }
-        let confirmed = confirm(&receipt, above);
+        let confirmed = confirm(&receipt, level);
         self.tenant.files().end_publishing(record, confirmed.is_ok());
         confirmed.map_err(Refused::after)?;
         self.pool.ready.announce(&self.tenant);

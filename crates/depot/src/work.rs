@@ -31,6 +31,11 @@ pub(crate) fn topic_of(tenant: &TenantName) -> String {
     format!("{PREFIX}{tenant}")
 }
 
+/// Whether a topic is the work queue of a tenant, or has its dead letters.
+pub(crate) fn is_work_topic(topic: &str) -> bool {
+    topic.starts_with(PREFIX)
+}
+
 /// The topic of a tenant's dead letters.
 pub(crate) fn dead_topic(tenant: &TenantName) -> Result<String, DepotError> {
     let topic = rialto_queue::Name::new(&topic_of(tenant)).map_err(QueueError::from)?;
@@ -180,17 +185,13 @@ impl Work {
 impl Work {
     /// Waits until a message that was published earlier is durable.
     pub(crate) fn sync(&self, message: MessageId) -> Result<(), DepotError> {
-        confirm(&self.producer.receipt_of(message), Some(Level::Synced))
+        confirm(&self.producer.receipt_of(message), Level::Synced)
     }
 }
 
-/// Waits until a message is as durable as its topic, or more.
-pub(crate) fn confirm(receipt: &Receipt, level: Option<Level>) -> Result<(), DepotError> {
-    match level {
-        Some(level) => receipt.wait_at(level)?,
-        None => receipt.wait()?,
-    }
-    Ok(())
+/// Waits until a message is durable at this level.
+pub(crate) fn confirm(receipt: &Receipt, level: Level) -> Result<(), DepotError> {
+    Ok(receipt.wait_at(level)?)
 }
 
 /// A message as a claim names it.

@@ -113,7 +113,8 @@ impl State {
         if !cursor.has_counters {
             cursor.has_counters = true;
             let (tenant, volume) = (self.next_tenant(), self.next_volume());
-            return Some(vec![Record::Counters { tenant, volume }]);
+            let level = self.level.map(Record::Level);
+            return Some(level.into_iter().chain([Record::Counters { tenant, volume }]).collect());
         }
         if let Some(number) = cursor.volumes.pop() {
             let settings = self.volumes.get(&number);

@@ -7,6 +7,7 @@ use crate::volume::{VolumeIdentity, VolumeNumber, VolumeSpec};
 use crate::watcher::WatchSpec;
 use crate::{DirectoryKind, FileId};
 use rialto_clock::Timestamp;
+use rialto_log::Level;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
@@ -30,6 +31,34 @@ pub(crate) enum Stage {
     Draining,
     /// Its files are being removed.
     Deleting,
+}
+
+/// The level of a pool, as it is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum PoolLevel {
+    Memory,
+    Buffered,
+    Synced,
+}
+
+impl From<Level> for PoolLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Memory => Self::Memory,
+            Level::Buffered => Self::Buffered,
+            Level::Synced => Self::Synced,
+        }
+    }
+}
+
+impl From<PoolLevel> for Level {
+    fn from(level: PoolLevel) -> Self {
+        match level {
+            PoolLevel::Memory => Self::Memory,
+            PoolLevel::Buffered => Self::Buffered,
+            PoolLevel::Synced => Self::Synced,
+        }
+    }
 }
 
 /// What an operator set for a tenant.
@@ -150,4 +179,6 @@ pub(crate) enum Record {
     Imported { watch: String, marks: Vec<u128> },
     /// Source files that were imported and are no longer in their folder.
     ImportsForgotten { watch: String, marks: Vec<u128> },
+    /// The level of the pool, which it keeps.
+    Level(PoolLevel),
 }

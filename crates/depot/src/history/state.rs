@@ -2,7 +2,7 @@
 
 use super::index::ColdIndex;
 use super::record::{
-    DirectorySettings, Ended, Record, TenantNumber, TenantSettings, VolumeSettings,
+    DirectorySettings, Ended, PoolLevel, Record, TenantNumber, TenantSettings, VolumeSettings,
 };
 use super::submits::SubmitKeys;
 use super::watches::WatchStates;
@@ -78,6 +78,8 @@ pub(crate) struct State {
     pub(super) index: ColdIndex,
     /// How many of them are on each volume.
     pub(super) on_volumes: BTreeMap<VolumeNumber, u64>,
+    /// The level that the pool was made with; none in a pool that an earlier version made.
+    pub(crate) level: Option<PoolLevel>,
     next_tenant: u32,
     next_volume: u16,
     pub(super) weight: usize,
@@ -199,6 +201,10 @@ impl State {
             }
             Record::ImportsForgotten { watch, marks } => {
                 self.watches.forget(&watch, &marks);
+                Vec::new()
+            }
+            Record::Level(level) => {
+                self.level = Some(level);
                 Vec::new()
             }
         }

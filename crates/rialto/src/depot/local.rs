@@ -38,7 +38,12 @@ impl LocalPool {
         let mut options = DepotOptions::at(absolute);
         options.volumes.keys = keys;
         let failed = |error| Error::Failed(format!("{}: {}", dir.display(), tell_all(&error)));
-        let depot = Depot::open(options).map_err(failed)?;
+        let depot = match Depot::open(options.clone()) {
+            // That of a venue, which the pool keeps.
+            Err(DepotError::OtherLevel { level, .. }) => Depot::open(options.level(level)),
+            opened => opened,
+        };
+        let depot = depot.map_err(failed)?;
         for volume in &depot.report().absent_volumes {
             note(format_args!("the files of an absent volume cannot be read: {volume}"));
         }
