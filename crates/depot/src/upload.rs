@@ -427,7 +427,6 @@ impl Upload {
     /// Publishes the record of a work file.
     fn publish(&self, record: &Arc<FileRecord>) -> Result<(), Refused> {
         let work = self.pool.work_of(&self.tenant).map_err(Refused::before)?;
-        self.pool.note_busy(&self.tenant);
         let pool_level = self.pool.options.level;
         let level = self.new.level.map_or(pool_level, |level| level.max(pool_level));
         if level > pool_level {
@@ -435,6 +434,8 @@ impl Upload {
         }
         // A worker may complete the file before this thread goes on, so that it is indexed first.
         self.tenant.files().insert(ActiveFile::new(record.clone(), Standing::Arriving));
+        // Behind the file: housekeeping ends its visits when it finds none.
+        self.pool.note_busy(&self.tenant);
         let sent = work.publish(record, &self.inline, self.new.priority, self.new.deliver_at);
         let receipt = match sent {
             Ok(receipt) => receipt,
