@@ -222,6 +222,10 @@ impl Pool {
             return Ok(work);
         }
         let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        // Its topic may be deleted already, and would come back with the files of a deleted tenant.
+        if tenant.stage() == Stage::Deleting {
+            tenant.check("accepts no files", true)?;
+        }
         tenant.work_or_open(|| {
             let limit = self.options.working_tenants_max;
             if self.working.load(Ordering::Relaxed) >= limit {
