@@ -10,6 +10,7 @@ use crate::record::split_payload;
 use crate::tenant::Tenant;
 use crate::upkeep::Upkeep;
 use crate::volume::{VolumeNumber, VolumeSpec, Volumes};
+use crate::working::{CLAIM_DURATION_MAX, CLAIM_DURATION_MIN};
 use crate::work::{Work, is_work_topic, topic_of};
 use crate::{DepotError, FileId};
 use rialto_log::Level;
@@ -46,10 +47,36 @@ const FIRST_VOLUME: &str = "main";
 fn check(options: &DepotOptions) -> Result<(), DepotError> {
     let invalid = |field, why: &str| Err(DepotError::invalid(field, why));
     if options.inline_bytes_max > INLINE_BYTES_MAX {
-        return invalid("inline_bytes_max", "at most 524288 bytes travel in a message");
+        let (max, got) = (INLINE_BYTES_MAX, options.inline_bytes_max);
+        let why = format!("at most {max} bytes travel in a message, not {got}");
+        return invalid("inline_bytes_max", &why);
     }
     if !(1..=16).contains(&options.priorities) {
-        return invalid("priorities", "use 1 to 16");
+        return invalid("priorities", &format!("use 1 to 16, not {}", options.priorities));
+    }
+    let (min, max) = (CLAIM_DURATION_MIN, CLAIM_DURATION_MAX);
+    let claim = options.claim_duration;
+    if !(min..=max).contains(&claim) {
+        return invalid("claim_duration", &format!("use {min:?} to {max:?}, not {claim:?}"));
+    }
+    let at_least_one = [
+        ("file_bytes_max", options.file_bytes_max),
+        ("tenants_max", options.tenants_max as u64),
+        ("working_tenants_max", options.working_tenants_max as u64),
+        ("descriptors_max", options.descriptors_max as u64),
+        ("claimed_max", options.claimed_max as u64),
+    ];
+    if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value == 0) {
+        return invalid(field, "use at least 1, not 0");
+    }
+    for (field, bytes, min) in [
+        ("segment_bytes", options.segment_bytes, 2 << 20),
+        ("control_segment_bytes", options.control_segment_bytes, 4096),
+    ] {
+        if bytes < min || !bytes.is_multiple_of(4096) {
+            let why = format!("use a multiple of 4096 that is at least {min}, not {bytes}");
+            return invalid(field, &why);
+        }
     }
     options.upkeep.check()
 }
