@@ -573,7 +573,11 @@ impl Depot {
     /// Those of the history and the queue.
     pub fn close(&self) -> Result<(), DepotError> {
         if self.pool.is_closed.swap(true, Ordering::AcqRel) {
-            return Ok(());
+            // A second call does not report a success that the first one did not have.
+            return match self.pool.is_close_failed.load(Ordering::Acquire) {
+                true => Err(DepotError::CloseFailed),
+                false => Ok(()),
+            };
         }
         if let Some(watching) = &self.watching {
             watching.stop();
@@ -581,9 +585,14 @@ impl Depot {
         if let Some(housekeeping) = &self._housekeeping {
             housekeeping.stop();
         }
-        self.pool.queue.close()?;
-        self.pool.history.close()?;
-        Ok(())
+        // The history is made durable whatever the queue says.
+        let queue = self.pool.queue.close().map_err(DepotError::from);
+        let history = self.pool.history.close().map_err(DepotError::from);
+        let closed = queue.and(history);
+        if closed.is_err() {
+            self.pool.is_close_failed.store(true, Ordering::Release);
+        }
+        closed
     }
 }
 

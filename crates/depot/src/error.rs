@@ -176,6 +176,9 @@ pub enum DepotError {
     /// The pool is closed.
     #[error("the pool is closed")]
     Closed,
+    /// An earlier call closed the pool and failed.
+    #[error("the pool was closed with an error, and its last changes may not be durable")]
+    CloseFailed,
     /// The pool contradicts itself.
     #[error("the pool contradicts itself: {0}")]
     Internal(String),

@@ -49,6 +49,8 @@ pub(crate) struct Pool {
     /// The number of this opening, which tokens of claims carry.
     pub(crate) opening: u64,
     pub(crate) is_closed: AtomicBool,
+    /// Whether closing failed: what was not durable then may be lost.
+    pub(crate) is_close_failed: AtomicBool,
     /// Whether new files are refused because the disk has little room.
     pub(crate) is_refusing: AtomicBool,
     ids: FileIds,
@@ -83,6 +85,7 @@ impl Pool {
             working: AtomicUsize::new(0),
             opening,
             is_closed: AtomicBool::new(false),
+            is_close_failed: AtomicBool::new(false),
             is_refusing: AtomicBool::new(false),
             ids: FileIds::new(opening),
             _lock: lock,

@@ -4,8 +4,8 @@
 
 mod simulated;
 
-use rialto_depot::{Depot, DepotError, DepotOptions, Level};
-use simulated::Stage;
+use rialto_depot::{Depot, DepotError, DepotOptions, Level, NewFile};
+use simulated::{Stage, tenant};
 use std::time::Duration;
 
 #[test]
@@ -35,3 +35,12 @@ fn settings_that_would_fail_later_are_refused_by_name_when_the_pool_is_opened() 
     stage.open().unwrap();
 }
 
+#[test]
+fn a_pool_whose_close_failed_does_not_report_success_later() {
+    let stage = Stage::new(1, Level::Buffered);
+    let depot = stage.open().unwrap();
+    depot.put_bytes(&tenant("acme"), NewFile::default(), b"x").unwrap();
+    stage.disk.crash_after(0);
+    assert!(depot.close().is_err());
+    assert!(matches!(depot.close(), Err(DepotError::CloseFailed)));
+}
