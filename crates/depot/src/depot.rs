@@ -20,7 +20,7 @@ use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use rialto_statelog::StateLogError;
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -164,6 +164,8 @@ impl Depot {
     /// [`DepotError::UnknownTenant`].
     pub fn set_quota(&self, name: &TenantName, quota: Quota) -> Result<(), DepotError> {
         let tenant = self.pool.tenant(name)?;
+        // The quota in use is that of the last record.
+        let _changing = self.pool.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
         self.pool.change_tenant(&tenant, |settings| settings.quota = quota)?;
         tenant.usage.set_quota(quota);
         Ok(())
