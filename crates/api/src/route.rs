@@ -1,12 +1,14 @@
 //! Every endpoint: its method, path, parameters, body and answers.
 
 use crate::depot::{
-    DepotClaimRequest, DepotClaimsAnswer, DepotDeadLettersAnswer, DepotDeadLettersQuery,
-    DepotDirectoryRequest, DepotFailRequest, DepotFile, DepotFilesAnswer, DepotFilesQuery,
-    DepotGetQuery, DepotLinkAnswer, DepotLinkRequest, DepotPutQuery, DepotRedriveAnswer,
-    DepotRedriveQuery, DepotRefuseRequest, DepotRenewRequest, DepotRenewedAnswer,
-    DepotSettleRequest, DepotSettledAnswer, DepotShelfQuery, DepotTenant, DepotTenantRequest,
-    DepotTenantsAnswer, DepotTenantsQuery, DepotVolume, DepotVolumeRequest, DepotVolumesAnswer,
+    DepotAdoptAnswer, DepotAdoptRequest, DepotClaimRequest, DepotClaimsAnswer,
+    DepotCompleteWithQuery, DepotDeadLettersAnswer, DepotDeadLettersQuery, DepotDirectoryRequest,
+    DepotFailRequest, DepotFile, DepotFilesAnswer, DepotFilesQuery, DepotGetQuery, DepotLinkAnswer,
+    DepotLinkRequest, DepotPutQuery, DepotRedriveAnswer, DepotRedriveQuery, DepotRefuseRequest,
+    DepotRenewRequest, DepotRenewedAnswer, DepotScan, DepotScrubAnswer, DepotSettleRequest,
+    DepotSettledAnswer, DepotShelfQuery, DepotTenant, DepotTenantRequest, DepotTenantsAnswer,
+    DepotTenantsQuery, DepotVolume, DepotVolumeRequest, DepotVolumesAnswer, DepotWatch,
+    DepotWatchRequest, DepotWatchesAnswer,
 };
 use crate::health::{AliveAnswer, HealthAnswer, ReadyAnswer};
 use crate::key::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer};
@@ -174,6 +176,7 @@ const FETCH: Permission = Permission::Depot("read or work");
 const INSPECT: Permission = Permission::Depot("read");
 const STORE: Permission = Permission::Depot("write");
 const WORK: Permission = Permission::Depot("work");
+const WORK_AND_STORE: Permission = Permission::Depot("work and write");
 const LINK: Permission = Permission::Depot("read, work or write");
 
 routes! {
@@ -280,6 +283,9 @@ routes! {
             (Nothing, DepotRenewRequest) -> [200 DepotRenewedAnswer];
         DepotComplete "POST" "/v1/depot/claims/complete" WORK, "Ends claimed files as completed.",
             (Nothing, DepotSettleRequest) -> [200 DepotSettledAnswer];
+        DepotCompleteWith "POST" "/v1/depot/claims/complete-with" WORK_AND_STORE,
+            "Ends a claimed file as completed together with its results; the body has the results.",
+            (DepotCompleteWithQuery) -> [200 Nothing];
         DepotFail "POST" "/v1/depot/claims/fail" WORK,
             "Gives claimed files back as failed, to be claimed again after a delay.",
             (Nothing, DepotFailRequest) -> [200 DepotSettledAnswer];
@@ -330,6 +336,27 @@ routes! {
         DepotUnmount "DELETE" "/v1/depot/volumes/{volume}" ADMIN,
             "Unmounts a volume that has no files.",
             (Nothing) -> [200 Nothing];
+        DepotWatches "GET" "/v1/depot/watches" ADMIN, "Lists watched folders.",
+            (Nothing) -> [200 DepotWatchesAnswer];
+        DepotWatchAdd "POST" "/v1/depot/watches" ADMIN, "Watches a folder: its files are imported.",
+            (Nothing, DepotWatchRequest) -> [201 DepotWatch];
+        DepotWatchEnable "POST" "/v1/depot/watches/{watch}/enable" ADMIN, "Enables a watch.",
+            (Nothing) -> [200 DepotWatch];
+        DepotWatchDisable "POST" "/v1/depot/watches/{watch}/disable" ADMIN,
+            "Disables a watch: its folder is left alone.",
+            (Nothing) -> [200 DepotWatch];
+        DepotWatchScan "POST" "/v1/depot/watches/{watch}/scan" ADMIN,
+            "Scans the folder of a watch, and answers when its files are imported.",
+            (Nothing) -> [200 DepotScan];
+        DepotWatchRemove "DELETE" "/v1/depot/watches/{watch}" ADMIN,
+            "Ends a watch; the files that it has not imported stay.",
+            (Nothing) -> [200 Nothing];
+        DepotScrub "GET" "/v1/depot/scrub" ADMIN,
+            "Shows what the scrub read, the damaged files, and the bytes without a record.",
+            (Nothing) -> [200 DepotScrubAnswer];
+        DepotAdopt "POST" "/v1/depot/adopt" ADMIN,
+            "Makes files of the bytes in the quarantines again.",
+            (Nothing, DepotAdoptRequest) -> [200 DepotAdoptAnswer];
     }
     "Market data" {
         Instruments "GET" "/v1/instruments" PUBLIC, "Lists all instruments.",

@@ -65,6 +65,31 @@ pub fn sha256(body: &[u8]) -> [u8; 32] {
     bytes
 }
 
+/// The SHA-256 of a body that comes in pieces.
+#[derive(Clone)]
+pub struct BodyHash(digest::Context);
+
+impl Default for BodyHash {
+    fn default() -> Self {
+        BodyHash(digest::Context::new(&digest::SHA256))
+    }
+}
+
+impl BodyHash {
+    /// Adds a piece.
+    pub fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// The SHA-256 of all pieces.
+    #[must_use]
+    pub fn finish(self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(self.0.finish().as_ref());
+        bytes
+    }
+}
+
 /// Microseconds since 1970-01-01 00:00 UTC by this machine's clock.
 #[must_use]
 pub fn now_us() -> u64 {
@@ -240,6 +265,57 @@ pub struct SignRequest<'a> {
     pub body: &'a [u8],
 }
 
+/// A request to sign whose body is not in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct SignHead<'a> {
+    /// The time in microseconds since 1970.
+    pub timestamp_us: u64,
+    /// A text that distinguishes equal requests of one microsecond; empty for none.
+    pub nonce: &'a str,
+    /// The HTTP method.
+    pub method: &'a str,
+    /// The path with the query, as it is sent.
+    pub path: &'a str,
+    /// The durability level that it asks for; empty for none.
+    pub durability: &'a str,
+    /// The SHA-256 of the body.
+    pub body_sha256: [u8; 32],
+}
+
+impl SignHead<'_> {
+    /// The signature, as [`SignRequest::sign`] makes it.
+    #[must_use]
+    pub fn sign(&self, secret: &[u8; 32]) -> String {
+        let SignHead { nonce, method, path, durability, .. } = *self;
+        let timestamp = self.timestamp_us.to_string();
+        let body_sha256 = &to_hex(&self.body_sha256);
+        let rest = SignedRest::Head { durability, body_sha256 };
+        let signed = SignedParts { timestamp: &timestamp, nonce, method, path, rest };
+        format!("{SCHEME_2}{}", to_hex(&Signer::new(secret).sign(signed)))
+    }
+
+    /// The headers that make it a signed request.
+    #[must_use]
+    pub fn headers(&self, key: &str, secret: &[u8; 32]) -> Vec<(&'static str, String)> {
+        let mut headers = vec![
+            (HEADER_KEY, key.to_owned()),
+            (HEADER_TIMESTAMP, self.timestamp_us.to_string()),
+            (HEADER_SIGNATURE, self.sign(secret)),
+        ];
+        if !self.nonce.is_empty() {
+            headers.push((HEADER_NONCE, self.nonce.to_owned()));
+        }
+        let body_sha256 = to_hex(&self.body_sha256);
+        if body_sha256 != EMPTY_SHA256 {
+            headers.push((HEADER_BODY_SHA256, body_sha256));
+        }
+        if !self.durability.is_empty() {
+            headers.push((HEADER_DURABILITY, self.durability.to_owned()));
+        }
+        headers
+    }
+}
+
 impl SignRequest<'_> {
     /// The signature of scheme 2, as its header holds it: `v2:` and in lower-case hexadecimal the
     /// HMAC-SHA256 with the key's secret over `rialto-2`, timestamp, nonce, method, path with query,
@@ -258,32 +334,18 @@ impl SignRequest<'_> {
     /// ```
     #[must_use]
     pub fn sign(&self, secret: &[u8; 32]) -> String {
-        let SignRequest { nonce, method, path, durability, body, .. } = *self;
-        let timestamp = self.timestamp_us.to_string();
-        let body_sha256 = &to_hex(&sha256(body));
-        let rest = SignedRest::Head { durability, body_sha256 };
-        let signed = SignedParts { timestamp: &timestamp, nonce, method, path, rest };
-        format!("{SCHEME_2}{}", to_hex(&Signer::new(secret).sign(signed)))
+        self.head().sign(secret)
     }
 
     /// The headers that make it a signed request, the durability's included if it asks for one.
     #[must_use]
     pub fn headers(&self, key: &str, secret: &[u8; 32]) -> Vec<(&'static str, String)> {
-        let mut headers = vec![
-            (HEADER_KEY, key.to_owned()),
-            (HEADER_TIMESTAMP, self.timestamp_us.to_string()),
-            (HEADER_SIGNATURE, self.sign(secret)),
-        ];
-        if !self.nonce.is_empty() {
-            headers.push((HEADER_NONCE, self.nonce.to_owned()));
-        }
-        if !self.body.is_empty() {
-            headers.push((HEADER_BODY_SHA256, to_hex(&sha256(self.body))));
-        }
-        if !self.durability.is_empty() {
-            headers.push((HEADER_DURABILITY, self.durability.to_owned()));
-        }
-        headers
+        self.head().headers(key, secret)
+    }
+
+    fn head(&self) -> SignHead<'_> {
+        let SignRequest { timestamp_us, nonce, method, path, durability, body } = *self;
+        SignHead { timestamp_us, nonce, method, path, durability, body_sha256: sha256(body) }
     }
 
     /// The signature of scheme 1, which this version still accepts: it covers the body instead of its

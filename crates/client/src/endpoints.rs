@@ -248,6 +248,22 @@ endpoints! {
     undrain_volume = DepotVolumeUndrain(volume) -> DepotVolume;
     /// Unmounts a volume that has no files.
     unmount_volume = DepotUnmount(volume) -> Nothing;
+    /// Lists watched folders.
+    watches = DepotWatches() -> DepotWatchesAnswer;
+    /// Watches a folder of the venue's machine.
+    add_watch = DepotWatchAdd() { DepotWatchRequest<'_> } -> DepotWatch;
+    /// Enables a watch.
+    enable_watch = DepotWatchEnable(watch) -> DepotWatch;
+    /// Disables a watch.
+    disable_watch = DepotWatchDisable(watch) -> DepotWatch;
+    /// Scans the folder of a watch.
+    scan_watch = DepotWatchScan(watch) -> DepotScan;
+    /// Ends a watch.
+    remove_watch = DepotWatchRemove(watch) -> Nothing;
+    /// Shows what the scrub read, and the damaged files.
+    scrub = DepotScrub() -> DepotScrubAnswer;
+    /// Makes files of quarantined bytes again.
+    adopt_files = DepotAdopt() { DepotAdoptRequest } -> DepotAdoptAnswer;
 }
 
 /// The body of a batch with rows that are not text yet.
@@ -364,6 +380,7 @@ mod tests {
         Route::QueueStream,
         Route::DepotPut,
         Route::DepotGet,
+        Route::DepotCompleteWith,
         Route::None,
     ];
 

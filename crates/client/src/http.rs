@@ -2,13 +2,14 @@
 
 use crate::{ClientError, Credentials, Refusal};
 use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT, SignRequest, now_us};
+use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT, SignHead, now_us, sha256};
 use rialto_api::{ErrorAnswer, Route};
 use rialto_model::Seq;
 use serde::de::DeserializeOwned;
@@ -58,7 +59,7 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Inner {
-    pool: Pool<HttpConnector, Full<Bytes>>,
+    pool: Pool<HttpConnector, BoxBody<Bytes, std::io::Error>>,
     url: String,
     credentials: Credentials,
     options: ClientOptions,
@@ -343,50 +344,73 @@ impl Client {
     }
 
     async fn send_once(&self, request: &HttpRequest<'_>) -> Result<HttpAnswer, ClientError> {
-        let Inner { pool, url, credentials, options, .. } = &*self.inner;
+        let options = &self.inner.options;
         let HttpRequest { method, path, body, accept } = request;
         let bytes = body.as_ref().map(|(_, bytes)| bytes.clone()).unwrap_or_default();
-        let agent = concat!("rialto-client/", env!("CARGO_PKG_VERSION"));
-        let mut head = hyper::Request::builder()
-            .method(*method)
-            .uri(format!("{url}{path}"))
-            .header(USER_AGENT, agent);
+        let mut head = self.head(method, path, || sha256(&bytes));
         if let Some((media_type, _)) = body {
             head = head.header(CONTENT_TYPE, *media_type);
         }
         if let Some(media_type) = accept {
             head = head.header(ACCEPT, *media_type);
         }
+        let body = Full::new(bytes).map_err(|never| match never {}).boxed();
+        let request = head.body(body).map_err(|error| self.unwritable(method, path, &error))?;
+        let end = Instant::now() + options.timeout;
+        let answer = tokio::time::timeout(options.timeout, self.inner.pool.request(request)).await;
+        let answer = answer.map_err(|_| self.late(method, path))?;
+        let answer = answer.map_err(|error| self.unanswered(method, &error))?;
+        self.collect(method, path, answer, end).await
+    }
+
+    /// The head of a request, signed if there is a key.
+    pub(crate) fn head(
+        &self,
+        method: &str,
+        path: &str,
+        body_sha256: impl FnOnce() -> [u8; 32],
+    ) -> hyper::http::request::Builder {
+        let Inner { url, credentials, .. } = &*self.inner;
+        let agent = concat!("rialto-client/", env!("CARGO_PKG_VERSION"));
+        let mut head = hyper::Request::builder()
+            .method(method)
+            .uri(format!("{url}{path}"))
+            .header(USER_AGENT, agent);
         match credentials {
             Credentials::None => {}
             Credentials::Admin(key) => head = head.header(AUTHORIZATION, format!("Bearer {key}")),
             Credentials::Key { id, secret } => {
                 let (timestamp_us, nonce) = (now_us(), &*self.next_nonce());
-                let (durability, body) = ("", &*bytes);
-                let signed = SignRequest { timestamp_us, nonce, method, path, durability, body };
+                let (durability, body_sha256) = ("", body_sha256());
+                let signed =
+                    SignHead { timestamp_us, nonce, method, path, durability, body_sha256 };
                 for (name, value) in signed.headers(id, secret.as_bytes()) {
                     head = head.header(name, value);
                 }
             }
         }
-        let request = head.body(Full::new(bytes)).map_err(|error| {
-            ClientError::Invalid(format!("cannot ask {method} {url}{path}: {error}"))
-        })?;
-        // A query without an answer changed nothing.
-        let lost = |why: String| match *method {
-            "GET" => ClientError::Unreachable(why),
-            _ => ClientError::OutcomeUnknown(why),
-        };
-        let end = Instant::now() + options.timeout;
-        let late = || {
-            let seconds = options.timeout.as_secs_f32();
-            lost(format!("the venue at {url} has not answered {method} {path} within {seconds} s"))
-        };
-        let answer = tokio::time::timeout(options.timeout, pool.request(request)).await;
-        let answer = answer.map_err(|_| late())?.map_err(|error| {
-            let why = format!("no answer from the venue at {url}: {}", with_causes(&error));
-            if error.is_connect() { ClientError::Unreachable(why) } else { lost(why) }
-        })?;
+        head
+    }
+
+    /// The pool of connections.
+    pub(crate) fn pool(&self) -> &Pool<HttpConnector, BoxBody<Bytes, std::io::Error>> {
+        &self.inner.pool
+    }
+
+    /// The bounds of requests.
+    pub(crate) fn options(&self) -> &ClientOptions {
+        &self.inner.options
+    }
+
+    /// Reads an answer to its end.
+    pub(crate) async fn collect(
+        &self,
+        method: &str,
+        path: &str,
+        answer: hyper::Response<hyper::body::Incoming>,
+        end: Instant,
+    ) -> Result<HttpAnswer, ClientError> {
+        let Inner { url, options, .. } = &*self.inner;
         let status = answer.status().as_u16();
         let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok());
         let next = header(HEADER_NEXT).map(str::to_owned);
@@ -395,15 +419,52 @@ impl Client {
             header(RETRY_AFTER.as_str()).and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let body = Limited::new(answer.into_body(), options.answer_bytes_max).collect();
         let left = end.saturating_duration_since(Instant::now());
-        let body = tokio::time::timeout(left, body).await.map_err(|_| late())?;
+        let body = tokio::time::timeout(left, body).await.map_err(|_| self.late(method, path))?;
         let body = body.map_err(|error| match error.is::<LengthLimitError>() {
             true => {
                 let most = options.answer_bytes_max;
                 ClientError::Malformed(format!("the answer of {url} is longer than {most} bytes"))
             }
-            false => lost(format!("the answer of {url} broke off: {}", with_causes(&*error))),
+            false => self.broken_off(method, &*error),
         })?;
         Ok(HttpAnswer { status, retry_after, next, conflated, body: body.to_bytes() })
+    }
+
+    /// The error of a request that cannot be written.
+    pub(crate) fn unwritable(
+        &self,
+        method: &str,
+        path: &str,
+        error: &hyper::http::Error,
+    ) -> ClientError {
+        let url = &self.inner.url;
+        ClientError::Invalid(format!("cannot ask {method} {url}{path}: {error}"))
+    }
+
+    /// The error of a request that was not answered in time.
+    pub(crate) fn late(&self, method: &str, path: &str) -> ClientError {
+        let (url, seconds) = (&self.inner.url, self.inner.options.timeout.as_secs_f32());
+        lost(
+            method,
+            format!("the venue at {url} has not answered {method} {path} within {seconds} s"),
+        )
+    }
+
+    /// The error of a request without an answer.
+    pub(crate) fn unanswered(
+        &self,
+        method: &str,
+        error: &hyper_util::client::legacy::Error,
+    ) -> ClientError {
+        let url = &self.inner.url;
+        let why = format!("no answer from the venue at {url}: {}", with_causes(error));
+        if error.is_connect() { ClientError::Unreachable(why) } else { lost(method, why) }
+    }
+
+    /// The error of an answer that ended before its end.
+    pub(crate) fn broken_off(&self, method: &str, error: &dyn std::error::Error) -> ClientError {
+        let url = &self.inner.url;
+        lost(method, format!("the answer of {url} broke off: {}", with_causes(error)))
     }
 
     /// A nonce, which distinguishes equal requests of one microsecond.
@@ -411,6 +472,14 @@ impl Client {
         let nonce = self.inner.nonce.fetch_add(1, Ordering::Relaxed);
         let client = Arc::as_ptr(&self.inner).addr() & 0xffff_ffff;
         format!("{}-{client:x}-{nonce}", std::process::id())
+    }
+}
+
+/// The error of a request whose answer is not known. A query without one changed nothing.
+fn lost(method: &str, why: String) -> ClientError {
+    match method {
+        "GET" => ClientError::Unreachable(why),
+        _ => ClientError::OutcomeUnknown(why),
     }
 }
 

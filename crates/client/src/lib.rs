@@ -30,6 +30,11 @@
 //! A client remembers the last of its commands that the venue answered, and has queries wait until
 //! they show it. [`ClientOptions::read_own_writes`] switches that off.
 //!
+//! # Files
+//!
+//! [`Client::put_file_from`] and [`Client::open_file`] pass a content on in pieces, and never hold it
+//! whole. [`Client::put_file`] and [`Client::get_file`] are for small ones.
+//!
 //! # Limits
 //!
 //! An answer may take 60 s and have 64 MiB. A refusal that asks for another attempt with
@@ -40,6 +45,7 @@ mod endpoints;
 mod error;
 mod http;
 mod stream;
+mod transfer;
 
 pub use credentials::{Credentials, KeyFile, secret};
 pub use error::{ClientError, Refusal};
@@ -47,3 +53,4 @@ pub use http::{Client, ClientOptions, HttpAnswer, HttpRequest};
 pub use rialto_api as api;
 pub use rialto_model as model;
 pub use stream::{StreamEvent, StreamOptions, StreamSubscription, VenueStream};
+pub use transfer::{FileDownload, FileUpload, OutgoingContent, PieceSender};

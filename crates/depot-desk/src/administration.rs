@@ -7,9 +7,10 @@ use crate::service::{DepotService, principal};
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Context, Error, ErrorKind, Handler, Query, Request, Result};
 use rialto_depot::{
-    Depot, DepotError, Directory, DirectoryKind, Quota, TenantInfo, TenantName, VolumeSpec,
-    VolumeStatus, VolumeTotals,
+    Depot, DepotError, Directory, DirectoryKind, Quota, TenantInfo, TenantName, VolumeError,
+    VolumeSpec, VolumeStatus, VolumeTotals,
 };
+use rialto_desk::AtField;
 
 /// The tenants to which the client has a right, behind `after`.
 pub struct ListTenants {
@@ -255,6 +256,9 @@ impl Handler<MountVolume> for DepotService {
             }
         });
         mounted.await?.map_err(|refused| {
+            if let VolumeError::InvalidSpec { .. } = refused {
+                return AtField("name").invalid(format!("{refused}."));
+            }
             let message = format!("The volume cannot be mounted: {refused}.");
             Error::new(ErrorKind::Conflict, "volume_refused", message)
         })

@@ -12,7 +12,10 @@ use crate::files::{
 };
 use crate::limits::DepotLimits;
 use crate::policy::DepotPolicy;
+use crate::results::CompleteWith;
 use crate::service::DepotService;
+use crate::upkeep::{AdoptFiles, GetScrub};
+use crate::watches::{AddWatch, ListWatches, RemoveWatch, ScanWatch, SetWatch};
 use rialto_bus::behaviour::{Authorisation, Counters};
 use rialto_bus::bus;
 use rialto_depot::Depot;
@@ -31,10 +34,12 @@ bus! {
                 later StoreFile, later ReadFile, later FindFile, later FindKept, later ListFiles,
                 later DeleteFile, later ListDeadFiles, later RedriveFiles,
                 later ClaimFiles, later RenewClaims, later CompleteClaims, later FailClaims,
-                later RefuseClaims, later ReturnClaims,
+                later RefuseClaims, later ReturnClaims, later CompleteWith,
                 later ListTenants, later GetTenant, later SetTenant, later SetTenantStage,
                 later DeleteTenant, later SetDirectory,
-                later ListVolumes, later MountVolume, later DrainVolume, later UnmountVolume;
+                later ListVolumes, later MountVolume, later DrainVolume, later UnmountVolume,
+                later ListWatches, later AddWatch, later SetWatch, later ScanWatch,
+                later RemoveWatch, later GetScrub, later AdoptFiles;
         }
     }
 }

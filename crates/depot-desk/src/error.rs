@@ -19,6 +19,9 @@ pub fn depot_error(error: DepotError) -> Error {
         }
         DepotError::UnknownFile { .. } => as_kind(ErrorKind::NotFound, "unknown_file"),
         DepotError::UnknownVolume(_) => as_kind(ErrorKind::NotFound, "unknown_volume"),
+        DepotError::UnknownWatch(_) => as_kind(ErrorKind::NotFound, "unknown_watch"),
+        DepotError::WatchExists(_) => as_kind(ErrorKind::Conflict, "watch_exists"),
+        DepotError::WatchFailed { .. } => as_kind(ErrorKind::Conflict, "watch_failed"),
         DepotError::TenantExists(_) => as_kind(ErrorKind::Conflict, "tenant_exists"),
         DepotError::TenantStage { .. } => as_kind(ErrorKind::Conflict, "tenant_not_enabled"),
         DepotError::FileExists { .. } => as_kind(ErrorKind::Conflict, "file_exists"),

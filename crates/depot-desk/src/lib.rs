@@ -53,7 +53,10 @@ mod files;
 mod limits;
 mod policy;
 mod principal;
+mod results;
 mod service;
+mod upkeep;
+mod watches;
 
 pub use administration::{
     DeleteTenant, DrainVolume, GetTenant, ListTenants, ListVolumes, MountVolume, SetDirectory,
@@ -73,4 +76,7 @@ pub use files::{
 pub use limits::{DepotLimits, TransferSlot};
 pub use policy::{DepotPolicy, NeedsDepotRight, may_store};
 pub use principal::DepotPrincipal;
+pub use results::{CompleteWith, ResultContents, ResultSender, may_complete_with};
 pub use service::DepotService;
+pub use upkeep::{ADOPTIONS_MAX, AdoptFiles, Adopted, GetScrub, Scrubbing, volume_name};
+pub use watches::{AddWatch, ListWatches, RemoveWatch, ScanWatch, SetWatch};

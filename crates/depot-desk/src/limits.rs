@@ -2,10 +2,11 @@
 
 use rialto_bus::{Error, ErrorKind, Result};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The limits of clients of the depot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepotLimits {
     /// The most uploads at a time. Each takes a thread and about 2 MiB of memory.
     pub uploads_max: usize,
@@ -20,6 +21,8 @@ pub struct DepotLimits {
     /// The most tenants with names in a grant, when a key's file would create one. Operators are
     /// exempt.
     pub grant_tenants_max: usize,
+    /// The directories of this machine below which folders may be watched; none without any.
+    pub watch_roots: Arc<[PathBuf]>,
 }
 
 impl Default for DepotLimits {
@@ -31,6 +34,7 @@ impl Default for DepotLimits {
             downloads_max: 256,
             key_downloads_max: 64,
             grant_tenants_max: 100,
+            watch_roots: Arc::default(),
         }
     }
 }

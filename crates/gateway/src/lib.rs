@@ -28,6 +28,7 @@ mod recorded;
 mod refusal;
 mod refusals;
 mod request_log;
+mod results;
 mod routes;
 mod server;
 mod socket;
@@ -44,6 +45,15 @@ pub use auth::{
 pub use config::GatewayConfig;
 pub use connections::{InvalidNetwork, Network};
 pub use convert::topic_json;
+
+/// Files, tenants, volumes and watches of a depot as the interface shows them.
+pub mod depot_json {
+    pub use crate::convert::{
+        adopted_info, claimed_file, damage_info, dead_letter_info, file_info, record_info,
+        scan_info, tenant_info, volume_info, watch_info,
+    };
+}
+
 pub use error::{ApiError, status_of};
 pub use origin::Origin;
 pub use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};

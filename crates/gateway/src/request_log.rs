@@ -64,7 +64,16 @@ fn changes_queues(route: Route) -> bool {
 
 /// Whether the caller can make it wait.
 fn waits(route: Route) -> bool {
-    matches!(route, Route::QueueFetch | Route::DepotClaim | Route::DepotClaimAny | Route::DepotPut)
+    matches!(
+        route,
+        Route::QueueFetch
+            | Route::DepotClaim
+            | Route::DepotClaimAny
+            | Route::DepotPut
+            | Route::DepotCompleteWith
+            | Route::DepotWatchScan
+            | Route::DepotAdopt
+    )
 }
 
 /// Logs a failed request. Callers can cause most refusals at will, so that those are logged as

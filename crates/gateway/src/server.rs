@@ -168,8 +168,9 @@ impl Gateway {
             let _inside = threads.shared.enter();
             QueueBus::open(queue, config.queue, stopped.clone(), recorder.clone())
         });
-        let depot = depot
-            .map(|depot| DepotBus::open(depot, config.depot, stopped.clone(), recorder.clone()));
+        let depot = depot.map(|depot| {
+            DepotBus::open(depot, config.depot.clone(), stopped.clone(), recorder.clone())
+        });
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;

@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use rialto_api::sign::{HEADER_BODY_SHA256, from_hex};
@@ -99,6 +100,26 @@ fn declared_sha256(head: &Parts) -> Result<Option<[u8; 32]>, ApiError> {
     })
 }
 
+/// Takes the pieces of a body. Dropping it says that the body is not whole.
+pub(crate) trait Pieces {
+    /// Passes a piece on when there is room for it. Returns whether more is wanted.
+    async fn take(&mut self, piece: Bytes) -> Result<bool, ApiError>;
+
+    /// The body is whole. An error says that it is not what it should be.
+    async fn end(self) -> Result<(), ApiError>;
+}
+
+impl Pieces for ContentSender {
+    async fn take(&mut self, piece: Bytes) -> Result<bool, ApiError> {
+        Ok(self.send(piece).await)
+    }
+
+    async fn end(self) -> Result<(), ApiError> {
+        ContentSender::end(self).await;
+        Ok(())
+    }
+}
+
 /// Passes a body on while `storing` takes it, and returns the result of `storing`. If the body does
 /// not arrive whole and in time, or the caller's key ends, nothing is stored; the answer comes when
 /// nothing is left of it.
@@ -106,7 +127,7 @@ pub(crate) async fn pass_on<T>(
     gate: &Gate,
     caller: &Caller,
     body: Body,
-    pieces: ContentSender,
+    mut pieces: impl Pieces,
     storing: impl Future<Output = rialto_bus::Result<T>>,
 ) -> Result<T, ApiError> {
     let mut storing = pin!(storing);
@@ -115,7 +136,7 @@ pub(crate) async fn pass_on<T>(
             tokio::select! {
                 biased;
                 () = gate.gatekeeper.ended(caller) => Err(ApiError::key_not_valid()),
-                arrived = arrive(gate, body, &pieces) => arrived,
+                arrived = arrive(gate, body, &mut pieces) => arrived,
             }
         };
         let mut arriving = pin!(arriving);
@@ -124,22 +145,23 @@ pub(crate) async fn pass_on<T>(
             arrived = &mut arriving => arrived,
         }
     };
-    match arrived {
-        Ok(()) if gate.gatekeeper.is_still_valid(caller) => {
-            pieces.end().await;
-            Ok(storing.await?)
-        }
+    let ended = match arrived {
+        Ok(()) if gate.gatekeeper.is_still_valid(caller) => pieces.end().await,
         arrived => {
             drop(pieces);
-            // The depot removes what it has.
-            let _ = storing.await;
             Err(arrived.err().unwrap_or_else(ApiError::key_not_valid))
         }
+    };
+    let stored = storing.await;
+    match ended {
+        Ok(()) => Ok(stored?),
+        // The depot has removed what it had.
+        Err(error) => Err(error),
     }
 }
 
 /// Sends the pieces of a body until its end, or until nobody wants more.
-async fn arrive(gate: &Gate, body: Body, pieces: &ContentSender) -> Result<(), ApiError> {
+async fn arrive(gate: &Gate, body: Body, pieces: &mut impl Pieces) -> Result<(), ApiError> {
     let mut body = body;
     let mut pace = Pace::new(gate.config.body_timeout, gate.config.depot.upload_rate_min);
     loop {
@@ -156,7 +178,7 @@ async fn arrive(gate: &Gate, body: Body, pieces: &ContentSender) -> Result<(), A
         pace.count(arrived.as_ref().map_or(0, |data| data.len() as u64))?;
         let Some(data) = arrived else { continue };
         let began = Instant::now();
-        if !pieces.send(data).await {
+        if !pieces.take(data).await? {
             return Ok(());
         }
         // A client is not slow because the disk is.

@@ -3,10 +3,11 @@
 use super::DepotFile;
 use crate::limits::CLAIMS_MAX;
 use crate::queue::Base64;
-use crate::text::{Rows, Str};
+use crate::text::{HexText, Rows, Str, U64Text};
 use rialto_model::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Claims files.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +102,43 @@ pub struct DepotRefuseRequest<'a> {
     /// Why they are refused; it stands in the dead letter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Str<'a>>,
+}
+
+/// The media type of results: for each, a line of JSON that describes it ([`DepotResult`]) and its
+/// content.
+pub const RESULTS_MEDIA_TYPE: &str = "application/vnd.rialto.results";
+
+/// A claim to complete together with results, which are the body: for each a line of JSON
+/// ([`DepotResult`]), and behind the line feed its content.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DepotCompleteWithQuery<'a> {
+    /// The token of the claim.
+    #[serde(borrow)]
+    pub claim: Str<'a>,
+}
+
+/// A result, before its content.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DepotResult<'a> {
+    /// The directory; left out, the root.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<Str<'a>>,
+    /// The name. A file that is kept needs one; left out, a file for workers is named after its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Str<'a>>,
+    /// The length of its content.
+    pub bytes: U64Text,
+    /// The media type of its content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<Str<'a>>,
+    /// Names and values to keep with it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
+    /// The SHA-256 of its content, which is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<HexText>,
 }
 
 /// What became of claims. One that is in neither list did what was asked.

@@ -15,7 +15,7 @@ use rialto_depot_desk::{ClaimedFile, SettledClaims};
 const _: () = assert!(rialto_api::limits::TENANT_NAME_BYTES_MAX == rialto_depot::TENANT_BYTES_MAX);
 
 /// A file whose state is known.
-pub(crate) fn file_info(tenant: &TenantName, info: &FileInfo) -> DepotFile {
+pub fn file_info(tenant: &TenantName, info: &FileInfo) -> DepotFile {
     let (state, claimed_until) = match info.state {
         FileState::Waiting => (DepotFileState::Waiting, None),
         FileState::Claimed { until } => (DepotFileState::Claimed, Some(until)),
@@ -28,11 +28,7 @@ pub(crate) fn file_info(tenant: &TenantName, info: &FileInfo) -> DepotFile {
 }
 
 /// A file in this state.
-pub(crate) fn record_info(
-    tenant: &TenantName,
-    record: &FileRecord,
-    state: DepotFileState,
-) -> DepotFile {
+pub fn record_info(tenant: &TenantName, record: &FileRecord, state: DepotFileState) -> DepotFile {
     DepotFile {
         id: HexText(record.id.to_string()),
         tenant: tenant.to_string(),
@@ -65,7 +61,8 @@ pub(crate) fn claim_info(claimed: &ClaimedFile) -> DepotClaim<'_> {
     }
 }
 
-fn claimed_file(claim: &Claim) -> DepotFile {
+/// The file of a claim.
+pub fn claimed_file(claim: &Claim) -> DepotFile {
     DepotFile {
         claimed_until: Some(claim.deadline()),
         attempts: claim.attempt(),
@@ -86,7 +83,7 @@ pub(crate) fn settled_info(settled: &SettledClaims) -> DepotSettledAnswer {
 }
 
 /// A dead letter.
-pub(crate) fn dead_letter_info(tenant: &TenantName, dead: &DeadFile) -> DepotDeadLetter {
+pub fn dead_letter_info(tenant: &TenantName, dead: &DeadFile) -> DepotDeadLetter {
     let attempts = dead.attempts;
     DepotDeadLetter {
         file: DepotFile { attempts, ..record_info(tenant, &dead.record, DepotFileState::Dead) },
@@ -118,7 +115,7 @@ fn directory_info(info: &DirectoryInfo) -> DepotDirectory {
 }
 
 /// A tenant.
-pub(crate) fn tenant_info(info: &TenantInfo) -> DepotTenant {
+pub fn tenant_info(info: &TenantInfo) -> DepotTenant {
     let work = &info.work;
     DepotTenant {
         name: info.name.to_string(),
@@ -149,7 +146,7 @@ pub(crate) fn tenant_info(info: &TenantInfo) -> DepotTenant {
 }
 
 /// A volume.
-pub(crate) fn volume_info(volume: &VolumeStatus) -> DepotVolume {
+pub fn volume_info(volume: &VolumeStatus) -> DepotVolume {
     DepotVolume {
         name: volume.name.clone(),
         dir: volume.dir.to_string_lossy().into_owned(),

@@ -1,16 +1,17 @@
 //! Conversion between the API's types and the venue's.
 
 mod depot;
+mod depot_upkeep;
 mod market;
 mod order;
 mod queue;
 mod venue;
 mod withdrawal;
 
-pub(crate) use depot::{
-    claim_info, dead_letter_info, directory_kind, file_info, record_info, settled_info,
-    tenant_info, volume_info,
-};
+pub(crate) use depot::{claim_info, directory_kind, settled_info};
+pub use depot::{claimed_file, dead_letter_info, file_info, record_info, tenant_info, volume_info};
+pub(crate) use depot_upkeep::scrub_info;
+pub use depot_upkeep::{adopted_info, damage_info, scan_info, watch_info};
 pub(crate) use market::{best, book_levels, book_orders, instrument_info, ticker_info, trade_info};
 pub(crate) use order::{
     Placed, entered_result, fill_info, new_order, order_answer, order_event, order_info, order_ref,

@@ -5,18 +5,23 @@ use crate::ApiError;
 use crate::call::Call;
 use crate::convert::{claim_info, settled_info};
 use crate::gate::Gate;
+use crate::json;
+use crate::results::ResultReader;
 use crate::routes::{Handled, respond};
+use crate::upload::{Incoming, depot_context, pass_on};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_api::{
-    DepotClaimRequest, DepotClaimTokens, DepotClaimsAnswer, DepotFailRequest, DepotRefuseRequest,
-    DepotRenewRequest, DepotRenewed, DepotRenewedAnswer, DepotSettleRequest, Nothing,
+    DepotClaimRequest, DepotClaimTokens, DepotClaimsAnswer, DepotCompleteWithQuery,
+    DepotFailRequest, DepotRefuseRequest, DepotRenewRequest, DepotRenewed, DepotRenewedAnswer,
+    DepotSettleRequest, Nothing,
 };
 use rialto_bus::Dispatch;
 use rialto_depot::{ClaimOptions, ClaimToken, TenantName};
 use rialto_depot_desk::{
-    ClaimFiles, CompleteClaims, FailClaims, RefuseClaims, RenewClaims, ReturnClaims, SettledClaims,
+    ClaimFiles, CompleteClaims, CompleteWith, FailClaims, RefuseClaims, RenewClaims,
+    ResultContents, ReturnClaims, SettledClaims, may_complete_with,
 };
 use std::time::Duration;
 
@@ -89,6 +94,26 @@ pub(crate) async fn complete(gate: &Gate, request: Request) -> Handled {
     let (call, claims) = settling(gate, request).await?;
     let complete = CompleteClaims { claims };
     Ok(settled(&bus(gate)?.send(complete, &call.depot_cx()).await?))
+}
+
+/// `POST /v1/depot/claims/complete-with`
+pub(crate) async fn complete_with(gate: &Gate, request: Request) -> Handled {
+    let bus = bus(gate)?;
+    let incoming = Incoming::admit(gate, request)?;
+    let claim: ClaimToken = {
+        let query: DepotCompleteWithQuery<'_> =
+            json::read_query(incoming.head.uri.query().unwrap_or_default())?;
+        query.claim.parse().map_err(|error| ApiError::invalid("claim", format!("{error}.")))?
+    };
+    may_complete_with(incoming.caller.depot_principal(), &claim)?;
+    let sha256 = incoming.sha256;
+    let (caller, head, body) = incoming.into_parts();
+    let (sender, results) = ResultContents::channel();
+    let complete = CompleteWith { claim, results };
+    let cx = depot_context(&head, &caller);
+    let reader = ResultReader::new(sender, sha256);
+    pass_on(gate, &caller, body, reader, bus.send(complete, &cx)).await?;
+    Ok(respond(StatusCode::OK, &Nothing {}, 2))
 }
 
 /// `POST /v1/depot/claims/return`

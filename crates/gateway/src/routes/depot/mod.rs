@@ -1,10 +1,12 @@
-//! The depot: files, claims, tenants and volumes.
+//! The depot: files, claims, tenants, volumes and watched folders.
 
 pub(crate) mod claims;
 pub(crate) mod files;
 pub(crate) mod links;
 pub(crate) mod tenants;
+pub(crate) mod upkeep;
 pub(crate) mod volumes;
+pub(crate) mod watches;
 
 use crate::ApiError;
 use crate::call::unescape;
@@ -16,7 +18,7 @@ use rialto_depot_desk::DepotBus;
 use std::borrow::Cow;
 
 /// Names that tenants cannot have here, because they are words of paths.
-const RESERVED: [&str; 3] = ["claims", "tenants", "volumes"];
+const RESERVED: [&str; 4] = ["claims", "tenants", "volumes", "watches"];
 
 /// The depot's bus, if this venue has one.
 fn bus(gate: &Gate) -> Result<&DepotBus, ApiError> {
