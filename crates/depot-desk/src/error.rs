@@ -35,6 +35,7 @@ pub fn depot_error(error: DepotError) -> Error {
             as_kind(ErrorKind::Conflict, "submit_in_progress").retryable(true)
         }
         DepotError::Quota { .. } => as_kind(ErrorKind::Busy, "quota_reached").retryable(false),
+        DepotError::RateReached { .. } => as_kind(ErrorKind::Busy, "rate_reached"),
         DepotError::TooMany { .. } => as_kind(ErrorKind::Busy, "too_many").retryable(false),
         DepotError::Mismatch { .. } => {
             as_kind(ErrorKind::Invalid, "content_mismatch").with_source(AtField("body"))

@@ -22,7 +22,7 @@ pub struct DepotLimits {
     /// exempt.
     pub grant_tenants_max: usize,
     /// The directories of this machine below which folders may be watched; none without any.
-    pub watch_roots: Arc<[PathBuf]>,
+    pub watch_roots: Vec<PathBuf>,
 }
 
 impl Default for DepotLimits {
@@ -34,7 +34,7 @@ impl Default for DepotLimits {
             downloads_max: 256,
             key_downloads_max: 64,
             grant_tenants_max: 100,
-            watch_roots: Arc::default(),
+            watch_roots: Vec::new(),
         }
     }
 }

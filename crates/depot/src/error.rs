@@ -120,6 +120,20 @@ pub enum DepotError {
         /// The level that was asked for.
         asked: Level,
     },
+    /// More bytes arrive than may be stored in a second, and other writers wait already.
+    #[error(
+        "{owner} stores at most {bytes_per_second} bytes a second, and others wait: send it again in \
+         {} s",
+        wait.as_secs_f64().ceil()
+    )]
+    RateReached {
+        /// The tenant or the pool.
+        owner: String,
+        /// Its rate.
+        bytes_per_second: u64,
+        /// How long the writer would have waited.
+        wait: std::time::Duration,
+    },
     /// The disk has little room left, which is kept for what ends files.
     #[error("the disk has little room left: no new files are accepted until there is more")]
     StorageLow,

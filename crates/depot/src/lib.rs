@@ -42,6 +42,7 @@ mod options;
 mod pool;
 mod prepared;
 mod quota;
+mod rate;
 mod reading;
 mod ready;
 mod record;
@@ -75,6 +76,7 @@ pub use new_file::NewFile;
 pub use options::{DepotOptions, DirectoryKind, INLINE_BYTES_MAX};
 pub use prepared::Prepared;
 pub use quota::{Quota, QuotaReached, Usage};
+pub use rate::RateOptions;
 pub use reading::FileReader;
 pub use record::{
     CONTENT_TYPE_BYTES_MAX, FileRecord, METADATA_BYTES_MAX, METADATA_ENTRIES_MAX, Place,

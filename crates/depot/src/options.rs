@@ -1,5 +1,6 @@
 //! The configuration of a pool.
 
+use crate::rate::RateOptions;
 use crate::upkeep::UpkeepOptions;
 use crate::volume::VolumeOptions;
 use crate::watcher::WatcherOptions;
@@ -84,6 +85,8 @@ pub struct DepotOptions {
     /// The history is rewritten when it has grown by this many bytes since the last checkpoint, and
     /// by four times what it holds.
     pub checkpoint_bytes: u64,
+    /// How many bytes may be stored in a second.
+    pub rates: RateOptions,
     /// The settings of what happens in the background with the bytes of files.
     pub upkeep: UpkeepOptions,
     /// The settings of watched folders.
@@ -121,6 +124,7 @@ impl DepotOptions {
             segment_bytes: 64 << 20,
             control_segment_bytes: 4 << 20,
             checkpoint_bytes: 256 << 20,
+            rates: RateOptions::default(),
             upkeep: UpkeepOptions::default(),
             watcher: WatcherOptions::default(),
         }

@@ -6,6 +6,7 @@ use crate::history::{Garbage, History};
 use crate::name::TenantName;
 use crate::options::DepotOptions;
 use crate::quota::{Quota, Usage};
+use crate::rate::Rate;
 use crate::ready::ReadyTenants;
 use crate::record::FileRecord;
 use crate::removal::Removals;
@@ -44,6 +45,8 @@ pub(crate) struct Pool {
     pub(crate) removals: Removals,
     pub(crate) upkeep: Upkeep,
     pub(crate) watches: Watches,
+    /// The rate of all tenants.
+    pub(crate) rate: Rate,
     /// The tenants with an open work queue.
     pub(crate) working: AtomicUsize,
     /// The number of this opening, which tokens of claims carry.
@@ -71,6 +74,7 @@ impl Pool {
         let opening = u64::from_le_bytes(opening);
         Self {
             watches: Watches::new(&options.watcher),
+            rate: Rate::default(),
             options,
             queue,
             history,

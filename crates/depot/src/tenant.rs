@@ -5,6 +5,7 @@ use crate::dead::DeadLetterCursor;
 use crate::history::record::{DirectorySettings, Ending, Stage, TenantNumber};
 use crate::name::{Directory, TenantName};
 use crate::quota::Usage;
+use crate::rate::Rate;
 use crate::work::Work;
 use crate::{DepotError, DirectoryKind};
 use rialto_clock::Timestamp;
@@ -38,6 +39,7 @@ pub(crate) struct Tenant {
     /// Whether its record is known to be durable.
     pub(crate) is_durable: AtomicBool,
     pub(crate) counters: Counters,
+    pub(crate) rate: Rate,
     pub(crate) dead_letters: DeadLetterCursor,
 }
 
@@ -103,6 +105,7 @@ impl Tenant {
             is_busy: AtomicBool::new(false),
             is_durable: AtomicBool::new(false),
             counters: Counters::default(),
+            rate: Rate::default(),
             dead_letters: DeadLetterCursor::default(),
         };
         tenant.set_stage(stage);

@@ -227,6 +227,7 @@ impl Upload {
             return Err(DepotError::Mismatch { what: "length", expected, got });
         }
         self.reserve(total)?;
+        self.pool.keep_rate(&self.tenant, bytes.len() as u64)?;
         self.bytes = total;
         self.crc32c = crc32c::crc32c_append(self.crc32c, bytes);
         if self.writer.is_none() && total > self.inline_bytes_max as u64 {
