@@ -33,7 +33,7 @@ impl Stage {
         for path in ["root/in", "root/done", "elsewhere"] {
             fs::create_dir_all(dir.path().join(path)).unwrap();
         }
-        let watch_roots = [dir.path().join("root")].into();
+        let watch_roots = vec![dir.path().join("root")];
         let depot = DepotLimits { watch_roots, ..DepotLimits::default() };
         let venue = TestVenue::with_depot(GatewayConfig { depot, ..config() }, quick);
         Stage { venue, dir }

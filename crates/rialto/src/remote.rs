@@ -3,16 +3,55 @@
 use crate::Error;
 use crate::terminal::say;
 use rialto_client::api::{Nothing, Route};
-use rialto_client::{Client, ClientError, Credentials, HttpAnswer};
+use rialto_client::{Client, ClientError, Credentials, HttpAnswer, KeyFile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
+use std::path::PathBuf;
 use tokio::runtime::{Builder, Runtime};
 
 /// No parameters.
 pub(crate) const NO_QUERY: &Nothing = &Nothing {};
 /// No body.
 pub(crate) const NO_BODY: Option<&Nothing> = None;
+
+/// The venue to connect to instead of a directory, and the key.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VenueArgs {
+    /// Use the venue at this address, such as http://127.0.0.1:8080, instead of a directory.
+    #[arg(long, global = true)]
+    url: Option<String>,
+    /// A file with an API key, its secret and the venue's address.
+    #[arg(long, value_name = "FILE", global = true)]
+    key_file: Option<PathBuf>,
+    /// The venue's admin key. Other users of this machine can see command lines: prefer the
+    /// environment.
+    #[arg(long, global = true, env = "RIALTO_ADMIN_KEY", hide_env_values = true)]
+    admin_key: Option<String>,
+}
+
+impl VenueArgs {
+    /// The venue, if one was given.
+    pub(crate) fn remote(&self) -> Result<Option<Remote>, Error> {
+        let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
+        let in_file = file.as_ref().and_then(|file| file.url.as_deref());
+        let Some(url) = self.url.as_deref().or(in_file) else {
+            return match file {
+                Some(_) => Err(Error::Usage("the key file names no venue: give --url".to_owned())),
+                None => Ok(None),
+            };
+        };
+        let credentials = match (&file, &self.admin_key) {
+            (Some(file), _) => file.credentials()?,
+            (None, Some(key)) => Credentials::Admin(key.clone()),
+            (None, None) => {
+                let reason = "a venue needs a key: --key-file FILE, or RIALTO_ADMIN_KEY";
+                return Err(Error::Usage(reason.to_owned()));
+            }
+        };
+        Remote::new(url, credentials).map(Some)
+    }
+}
 
 /// A venue that is asked one thing after another.
 pub(crate) struct Remote {
@@ -41,7 +80,12 @@ impl Remote {
         &self,
         asked: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, Error> {
-        Ok(self.runtime.block_on(asked)?)
+        Ok(self.block_on(asked)?)
+    }
+
+    /// Waits, within the runtime of the client.
+    pub(crate) fn block_on<T>(&self, waited: impl Future<Output = T>) -> T {
+        self.runtime.block_on(waited)
     }
 
     /// Sends a request and prints the answer: as JSON, or by `tell`.

@@ -5,17 +5,17 @@
 mod pool;
 mod running;
 
-use pool::Pool;
+use pool::{Pool, on_both};
 use serde_json::json;
 use std::fs;
 
 #[test]
 fn a_command_gets_the_file_and_what_is_known_of_it() {
-    let pool = Pool::new();
-    let more = ["--directory", "in", "--meta", "desk=fx", "--content-type", "text/csv"];
-    let id = pool.put("a.csv", "1,2,3", &more);
-    let (seen, copy) = (pool.word("seen"), pool.word("copy"));
-    let script = pool.write(
+    on_both(|pool| {
+        let more = ["--directory", "in", "--meta", "desk=fx", "--content-type", "text/csv"];
+        let id = pool.put("a.csv", "1,2,3", &more);
+        let (seen, copy) = (pool.word("seen"), pool.word("copy"));
+        let script = pool.write(
         "script.sh",
         format!(
             "cp \"$2\" {copy}; basename \"$2\" >{seen}\n\
@@ -24,103 +24,108 @@ fn a_command_gets_the_file_and_what_is_known_of_it() {
              $RIALTO_FILE_METADATA\" >>{seen}"
         ),
     );
-    let command = format!("sh {script} first");
-    assert_eq!(pool.work(&command, &["--tenant", "acme"]), (0, "1 completed\n".to_owned()));
-    assert_eq!(fs::read(copy).unwrap(), b"1,2,3");
-    assert_eq!(
-        fs::read_to_string(seen).unwrap(),
-        format!("a.csv\nfirst {id} acme in/a.csv in a.csv 5 text/csv 1 {{\"desk\":\"fx\"}}\n")
-    );
-    assert_eq!(pool.paths(&[]).len(), 0);
+        let command = format!("sh {script} first");
+        assert_eq!(pool.work(&command, &["--tenant", "acme"]), (0, "1 completed\n".to_owned()));
+        assert_eq!(fs::read(copy).unwrap(), b"1,2,3");
+        assert_eq!(
+            fs::read_to_string(seen).unwrap(),
+            format!("a.csv\nfirst {id} acme in/a.csv in a.csv 5 text/csv 1 {{\"desk\":\"fx\"}}\n")
+        );
+        assert_eq!(pool.paths(&[]).len(), 0);
+    });
 }
 
 #[test]
 fn the_files_of_all_tenants_are_claimed_unless_one_is_named() {
-    let pool = Pool::new();
-    let file = pool.write("a", "abc");
-    for tenant in ["acme", "blue", "coral"] {
-        pool.done(&["put", &file, "--tenant", tenant]);
-    }
-    assert_eq!(pool.work("true", &["--tenant", "blue"]), (0, "1 completed\n".to_owned()));
-    assert_eq!(pool.work("true", &["--limit", "1"]), (0, "1 completed\n".to_owned()));
-    assert_eq!(pool.work("true", &[]), (0, "1 completed\n".to_owned()));
-    assert_eq!(pool.work("true", &["--tenant", "nobody"]).0, 2);
+    on_both(|pool| {
+        let file = pool.write("a", "abc");
+        for tenant in ["acme", "blue", "coral"] {
+            pool.done(&["put", &file, "--tenant", tenant]);
+        }
+        assert_eq!(pool.work("true", &["--tenant", "blue"]), (0, "1 completed\n".to_owned()));
+        assert_eq!(pool.work("true", &["--limit", "1"]), (0, "1 completed\n".to_owned()));
+        assert_eq!(pool.work("true", &[]), (0, "1 completed\n".to_owned()));
+        assert_eq!(pool.work("true", &["--tenant", "nobody"]).0, 2);
+    });
 }
 
 #[test]
 fn a_command_that_fails_fails_the_file_with_its_last_line() {
-    let pool = Pool::new();
-    for name in ["a", "b", "c"] {
-        pool.put(name, name, &[]);
-    }
-    let bad = "f() { grep -q b \"$1\" || return 0; echo one >&2; echo 'no such column' >&2; return 3; }; f";
-    let (code, told) = pool.work(bad, &[]);
-    assert_eq!(code, 1);
-    assert!(told.contains(" b failed: no such column\n"), "{told}");
-    assert!(told.contains("1 completed, 1 failed"), "{told}");
-    // The failed one waits for its next attempt.
-    assert_eq!(pool.paths(&[]), ["b", "c"]);
-    assert_eq!(pool.work("true", &[]), (0, "1 completed\n".to_owned()));
-    let (code, told) = pool.work("exit 7 #", &["--wait", "20s", "--limit", "1"]);
-    assert_eq!(code, 1);
-    assert!(told.contains("the command exited with status 7"), "{told}");
+    on_both(|pool| {
+        for name in ["a", "b", "c"] {
+            pool.put(name, name, &[]);
+        }
+        let bad = "f() { grep -q b \"$1\" || return 0; echo one >&2; echo 'no such column' >&2; return 3; }; f";
+        let (code, told) = pool.work(bad, &[]);
+        assert_eq!(code, 1);
+        assert!(told.contains(" b failed: no such column\n"), "{told}");
+        assert!(told.contains("1 completed, 1 failed"), "{told}");
+        // The failed one waits for its next attempt.
+        assert_eq!(pool.paths(&[]), ["b", "c"]);
+        assert_eq!(pool.work("true", &[]), (0, "1 completed\n".to_owned()));
+        let (code, told) = pool.work("exit 7 #", &["--wait", "20s", "--limit", "1"]);
+        assert_eq!(code, 1);
+        assert!(told.contains("the command exited with status 7"), "{told}");
+    });
 }
 
 #[test]
 fn work_goes_on_after_a_failure_if_it_should() {
-    let pool = Pool::new();
-    for name in ["a", "b", "c"] {
-        pool.put(name, name, &[]);
-    }
-    let (code, told) = pool.work("grep -q c", &["--keep-going"]);
-    assert_eq!(code, 1);
-    assert!(told.contains("1 completed, 2 failed"), "{told}");
+    on_both(|pool| {
+        for name in ["a", "b", "c"] {
+            pool.put(name, name, &[]);
+        }
+        let (code, told) = pool.work("grep -q c", &["--keep-going"]);
+        assert_eq!(code, 1);
+        assert!(told.contains("1 completed, 2 failed"), "{told}");
+    });
 }
 
 #[test]
 fn results_are_stored_with_the_completion_of_their_file() {
-    let pool = Pool::new();
-    pool.done(&["tenant", "create", "acme"]);
-    pool.done(&["tenant", "directory", "acme", "out", "--kind", "shelf"]);
-    pool.put("a", "abc", &["--directory", "in"]);
-    let make = "f() { mkdir -p $RIALTO_RESULTS/out/x $RIALTO_RESULTS/next; \
+    on_both(|pool| {
+        pool.done(&["tenant", "create", "acme"]);
+        pool.done(&["tenant", "directory", "acme", "out", "--kind", "shelf"]);
+        pool.put("a", "abc", &["--directory", "in"]);
+        let make = "f() { mkdir -p $RIALTO_RESULTS/out/x $RIALTO_RESULTS/next; \
                 tr a-c A-C <\"$1\" >$RIALTO_RESULTS/out/x/a.up; \
                 cp \"$1\" $RIALTO_RESULTS/next/a; }; f";
-    let one = ["--limit", "1"];
-    assert_eq!(pool.work(make, &one), (0, "1 completed\n".to_owned()));
-    assert_eq!(pool.paths(&[]), ["next/a", "out/x/a.up"]);
-    let get = ["get", "--path", "out/x/a.up", "--tenant", "acme"];
-    assert_eq!(pool.done(&get), "ABC");
+        let one = ["--limit", "1"];
+        assert_eq!(pool.work(make, &one), (0, "1 completed\n".to_owned()));
+        assert_eq!(pool.paths(&[]), ["next/a", "out/x/a.up"]);
+        let get = ["get", "--path", "out/x/a.up", "--tenant", "acme"];
+        assert_eq!(pool.done(&get), "ABC");
 
-    // One result that cannot be stored: none is, and the file is not completed.
-    let bad = "f() { mkdir $RIALTO_RESULTS/out; echo 1 >$RIALTO_RESULTS/out/b; \
+        // One result that cannot be stored: none is, and the file is not completed.
+        let bad = "f() { mkdir $RIALTO_RESULTS/out; echo 1 >$RIALTO_RESULTS/out/b; \
                ln -s /etc/passwd $RIALTO_RESULTS/out/c; }; f";
-    let (code, told) = pool.work(bad, &one);
-    assert_eq!(code, 1);
-    assert!(told.contains("neither a file nor a directory"), "{told}");
-    assert_eq!(pool.paths(&[]), ["next/a", "out/x/a.up"]);
-    pool.done(&["tenant", "directory", "acme", "out", "--files-max", "2"]);
-    let many =
-        "f() { mkdir $RIALTO_RESULTS/out; touch $RIALTO_RESULTS/out/b $RIALTO_RESULTS/out/c; }; f";
-    let (code, told) = pool.work(many, &["--limit", "1", "--wait", "30s"]);
-    assert_eq!(code, 1);
-    assert!(told.contains("the quota of the directory \"out\""), "{told}");
-    assert_eq!(pool.paths(&[]), ["next/a", "out/x/a.up"]);
+        let (code, told) = pool.work(bad, &one);
+        assert_eq!(code, 1);
+        assert!(told.contains("neither a file nor a directory"), "{told}");
+        assert_eq!(pool.paths(&[]), ["next/a", "out/x/a.up"]);
+        pool.done(&["tenant", "directory", "acme", "out", "--files-max", "2"]);
+        let many = "f() { mkdir $RIALTO_RESULTS/out; touch $RIALTO_RESULTS/out/b $RIALTO_RESULTS/out/c; }; f";
+        let (code, told) = pool.work(many, &["--limit", "1", "--wait", "30s"]);
+        assert_eq!(code, 1);
+        assert!(told.contains("the quota of the directory \"out\""), "{told}");
+        assert_eq!(pool.paths(&[]), ["next/a", "out/x/a.up"]);
+    });
 }
 
 #[test]
 fn workers_run_at_the_same_time() {
-    let pool = Pool::new();
-    pool.put("a", "a", &[]);
-    pool.put("b", "b", &[]);
-    // Each command waits for the other one.
-    let (one, other) = (pool.fifo("one"), pool.fifo("other"));
-    let script = format!(
-        "case $RIALTO_FILE_NAME in a) echo >{one}; read line <{other};; \
+    on_both(|pool| {
+        pool.put("a", "a", &[]);
+        pool.put("b", "b", &[]);
+        // Each command waits for the other one.
+        let (one, other) = (pool.fifo("one"), pool.fifo("other"));
+        let script = format!(
+            "case $RIALTO_FILE_NAME in a) echo >{one}; read line <{other};; \
          b) read line <{one}; echo >{other};; esac"
-    );
-    let meet = format!("timeout 120 sh {}", pool.write("meet.sh", script));
-    assert_eq!(pool.work(&meet, &["--workers", "2"]), (0, "2 completed\n".to_owned()));
+        );
+        let meet = format!("timeout 120 sh {}", pool.write("meet.sh", script));
+        assert_eq!(pool.work(&meet, &["--workers", "2"]), (0, "2 completed\n".to_owned()));
+    });
 }
 
 #[test]

@@ -176,6 +176,14 @@ fn apply(
             };
             set(config, list.iter().map(network).collect::<Result<_, _>>()?);
         }
+        Kind::Paths { set, .. } => {
+            let DeValue::Array(list) = value else { return Err(wrong()) };
+            let path = |item: &Spanned<DeValue<'_>>| {
+                let path = PathBuf::from(item.get_ref().as_str().ok_or_else(wrong)?);
+                path.is_absolute().then_some(path).ok_or_else(wrong)
+            };
+            set(config, list.iter().map(path).collect::<Result<_, _>>()?);
+        }
         Kind::Path { set, .. } => match text()? {
             "" => return Err(format!("{} must not be empty", setting.key)),
             path => set(config, PathBuf::from(path)),

@@ -84,6 +84,13 @@ pub enum Kind {
         /// Changes the value.
         set: fn(&mut Config, PathBuf),
     },
+    /// Absolute paths, as a list of texts.
+    Paths {
+        /// Reads the value.
+        get: fn(&Config) -> Vec<PathBuf>,
+        /// Changes the value.
+        set: fn(&mut Config, Vec<PathBuf>),
+    },
     /// A path, or an empty text for "none".
     OptionalPath {
         /// Reads the value.
@@ -117,6 +124,7 @@ impl Setting {
             Kind::Networks { .. } => {
                 "a list of IP addresses and networks, such as [\"10.1.0.0/16\"]".to_string()
             }
+            Kind::Paths { .. } => "a list of absolute paths".to_string(),
             Kind::Path { .. } => "a path".to_string(),
             Kind::OptionalPath { .. } => "a path, or \"\" for none".to_string(),
         }
@@ -138,6 +146,10 @@ impl Setting {
             }
             Kind::Networks { get, .. } => {
                 let each = get(config).into_iter().map(|network| quoted(network.to_string()));
+                format!("[{}]", each.collect::<Vec<_>>().join(", "))
+            }
+            Kind::Paths { get, .. } => {
+                let each = get(config).into_iter().map(path);
                 format!("[{}]", each.collect::<Vec<_>>().join(", "))
             }
             Kind::Path { get, .. } => path(get(config)),

@@ -444,6 +444,16 @@ pub const SETTINGS: &[Setting] = &[
         depot.unsynced_bytes as u64,
         "The most bytes of all volumes together that are written and not durable; one volume may have \
          a quarter of them. Beyond, a writer makes its bytes durable before it goes on."),
+    number!("depot", "bytes_per_second", 0, 1_099_511_627_776, "bytes per second",
+        depot.rates.bytes_per_second as u64,
+        "The most bytes that all tenants store in a second; 0 for no limit. A writer ahead of it waits, \
+         and gets rate_reached (503) if it would wait longer than rate_wait_ms."),
+    number!("depot", "tenant_bytes_per_second", 0, 1_099_511_627_776, "bytes per second",
+        depot.rates.tenant_bytes_per_second as u64,
+        "The most bytes that one tenant stores in a second; 0 for no limit."),
+    millis!("depot", "rate_wait_ms", 0, 60_000, depot.rates.wait_max,
+        "The longest wait for a piece of a content when these rates are reached. An upload that waits \
+         holds its thread, of which there are uploads_max."),
     number!("depot", "uploads_max", 1, 512, "", gateway.depot.uploads_max as usize,
         "Uploads at a time; one more gets too_many_uploads (503). Each takes a thread and about 2 MiB \
          of memory."),
@@ -463,6 +473,9 @@ pub const SETTINGS: &[Setting] = &[
         gateway.depot.grant_tenants_max as usize,
         "The most tenants with names in a key's grant, checked when the first file of a tenant would \
          create it. Above it grant_tenants (503). Operators are exempt."),
+    other!("depot", "watch_roots", Paths, gateway.depot.watch_roots,
+        "The directories of this machine below which operators may watch folders over HTTP, links \
+         resolved. Without any, none is watched so."),
     number!("depot", "descriptors_max", 64, 1_048_576, "descriptors",
         depot.descriptors_max as usize,
         "How many descriptors the work queues of the pool keep open, over all tenants."),

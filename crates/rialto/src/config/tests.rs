@@ -19,6 +19,7 @@ fn another(setting: &Setting, config: &mut Config) {
         Kind::Networks { set, .. } => {
             set(config, ["10.1.0.0/16", "::1/128"].map(|text| text.parse().unwrap()).to_vec());
         }
+        Kind::Paths { set, .. } => set(config, vec!["/srv/in".into(), "/a \"b\"".into()]),
         Kind::Path { set, .. } => set(config, "else/where \"quoted\"".into()),
         Kind::OptionalPath { set, .. } => set(config, Some("back/ups".into())),
     }
@@ -116,6 +117,10 @@ fn malformed_values_are_refused_with_the_line() {
         ("[gateway]\nlisten = \"localhost\"\n", "2:10: listen must be an IP address"),
         ("[gateway]\noperations_listen = \"here\"\n", "2:21: operations_listen must be"),
         ("[gateway]\ntrusted_proxies = \"::1\"\n", "2:19: trusted_proxies must be a list"),
+        (
+            "[depot]\nwatch_roots = [\"srv\"]\n",
+            "2:15: watch_roots must be a list of absolute paths",
+        ),
         ("[gateway]\ntrusted_proxies = [\"x\"]\n", "2:19: trusted_proxies: \"x\" is not"),
         ("[gateway]\nallow_remote = 1\n", "2:16: allow_remote must be true or false"),
         ("[venue]\ndata_dir = \"\"\n", "2:12: data_dir must not be empty"),

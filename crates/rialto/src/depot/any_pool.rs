@@ -2,7 +2,7 @@
 
 use crate::Error;
 use rialto_depot::{
-    Directory, DirectoryKind, FileId, FileName, NewFile, Quota, TenantName, VolumeSpec,
+    Directory, DirectoryKind, FileId, FileName, NewFile, Quota, TenantName, VolumeSpec, WatchSpec,
 };
 use serde_json::Value;
 use std::io::Read;
@@ -100,6 +100,25 @@ pub(super) trait AnyPool: Sync {
     fn drain_volume(&self, name: &str, draining: bool) -> Result<(), Error>;
 
     fn unmount(&self, name: &str) -> Result<(), Error>;
+
+    /// All watched folders, by name.
+    fn watches(&self) -> Result<Vec<Value>, Error>;
+
+    fn add_watch(&self, watch: WatchSpec) -> Result<(), Error>;
+
+    fn enable_watch(&self, name: &str, enabled: bool) -> Result<(), Error>;
+
+    /// Scans the folder of a watch, and returns what the scan did.
+    fn scan_watch(&self, name: &str) -> Result<Value, Error>;
+
+    fn remove_watch(&self, name: &str) -> Result<(), Error>;
+
+    /// What is known of damage. A directory is read whole for it, and `progress` gets the number of
+    /// files that were read; a venue answers what its scrub has found so far.
+    fn scrub(&self, progress: &mut dyn FnMut(u64)) -> Result<Value, Error>;
+
+    /// Makes files of quarantined bytes again; a dry run does everything else.
+    fn adopt(&self, dry_run: bool) -> Result<Value, Error>;
 }
 
 /// The content of a file to store.

@@ -26,13 +26,14 @@ impl DeadLetters {
         if !self.json {
             say(format_args!("{:<32}  {:>8}  {:<10}  PATH: DETAIL", "ID", "ATTEMPTS", "REASON"));
         }
-        for file in &dead {
+        for dead in &dead {
             if self.json {
-                say(format_args!("{file}"));
+                say(format_args!("{dead}"));
                 continue;
             }
-            let [id, attempts, reason, path, detail] =
-                ["id", "attempts", "reason", "path", "detail"].map(|field| text(&file[field]));
+            let [id, attempts, path] =
+                ["id", "attempts", "path"].map(|field| text(&dead["file"][field]));
+            let [reason, detail] = ["reason", "detail"].map(|field| text(&dead[field]));
             say(format_args!("{id:<32}  {attempts:>8}  {reason:<10}  {path}: {detail}"));
         }
         Ok(())

@@ -6,9 +6,16 @@ use super::any_pool::{
 use super::json;
 use crate::terminal::note;
 use crate::{Error, tell_all};
+use rialto_client::api::{DepotFileState, DepotScrubAnswer};
 use rialto_depot::{
-    ClaimOptions, ClaimToken, Depot, DepotError, DepotOptions, Directory, DirectoryKind, FileId,
-    FileInfo, NewFile, Quota, TenantInfo, TenantName, Upload, VolumeError, VolumeSpec,
+    AfterImport, ClaimOptions, ClaimToken, Depot, DepotError, DepotOptions, Directory,
+    DirectoryKind, FileId, FileInfo, NewFile, Quota, TenantInfo, TenantName, Upload, VolumeError,
+    VolumeSpec, WatchSpec,
+};
+use rialto_depot_desk::{ADOPTIONS_MAX, Adopted};
+use rialto_gateway::depot_json::{
+    adopted_info, claimed_file, damage_info, dead_letter_info, file_info, record_info, scan_info,
+    tenant_info, volume_info, watch_info,
 };
 use rialto_log::KeyRing;
 use serde_json::Value;
@@ -31,12 +38,18 @@ pub(super) struct LocalPool {
 }
 
 impl LocalPool {
-    pub(super) fn open(dir: &Path, keys: KeyRing) -> Result<LocalPool, Error> {
+    /// Opens a pool. With `searches`, bytes without a record are searched for at once, whatever their age:
+    /// no other process writes any.
+    pub(super) fn open(dir: &Path, keys: KeyRing, searches: bool) -> Result<LocalPool, Error> {
         // The pool remembers the directory of its first volume, whatever the next one's working
         // directory is.
         let absolute = std::path::absolute(dir).map_err(Error::file("open", dir))?;
         let mut options = DepotOptions::at(absolute);
         options.volumes.keys = keys;
+        if searches {
+            options.upkeep.orphan_period = Duration::from_secs(1);
+            options.upkeep.orphan_age_min = Duration::ZERO;
+        }
         let failed = |error| Error::Failed(format!("{}: {}", dir.display(), tell_all(&error)));
         let depot = match Depot::open(options.clone()) {
             // That of a venue, which the pool keeps.
@@ -83,6 +96,8 @@ pub(super) fn told(error: DepotError) -> Error {
         | DepotError::UnknownFile { .. }
         | DepotError::FileExists { .. }
         | DepotError::UnknownVolume(_)
+        | DepotError::UnknownWatch(_)
+        | DepotError::WatchExists(_)
         | DepotError::TooLarge { .. }
         | DepotError::TooMany { .. }
         | DepotError::Volume(VolumeError::InvalidSpec { .. }) => Error::Usage(error.to_string()),
@@ -94,8 +109,8 @@ fn token(text: &str) -> Result<ClaimToken, Error> {
     text.parse().map_err(|error: rialto_depot::InvalidClaimToken| Error::Usage(error.to_string()))
 }
 
-fn files(tenant: &TenantName, page: &[FileInfo]) -> Vec<Value> {
-    page.iter().map(|info| json::file(tenant.as_str(), info)).collect()
+fn files(tenant: &TenantName, page: &[FileInfo]) -> Result<Vec<Value>, Error> {
+    json::all(page.iter().map(|info| file_info(tenant, info)))
 }
 
 impl AnyPool for LocalPool {
@@ -103,21 +118,22 @@ impl AnyPool for LocalPool {
         let upload = self.depot.begin(tenant, file).map_err(told)?;
         let stored = self.copy(upload, source)?.finish().map_err(told)?;
         let file = match self.depot.file(tenant, stored.file.id) {
-            Ok(info) => json::file(tenant.as_str(), &info),
+            Ok(info) => file_info(tenant, &info),
             // The file of a repeat may have ended.
-            Err(_) => json::record(tenant.as_str(), &stored.file),
+            Err(_) => record_info(tenant, &stored.file, DepotFileState::Ended),
         };
+        let file = json::of(&file)?;
         Ok(Put { file, is_repeat: stored.is_repeat })
     }
 
     fn file(&self, tenant: &TenantName, id: FileId) -> Result<Value, Error> {
         let info = self.depot.file(tenant, id).map_err(told)?;
-        Ok(json::file(tenant.as_str(), &info))
+        json::of(&file_info(tenant, &info))
     }
 
     fn file_at(&self, tenant: &TenantName, path: &str) -> Result<Value, Error> {
         let info = self.depot.file_at(tenant, path).map_err(told)?;
-        Ok(json::file(tenant.as_str(), &info))
+        json::of(&file_info(tenant, &info))
     }
 
     fn read(
@@ -155,7 +171,7 @@ impl AnyPool for LocalPool {
         limit: usize,
     ) -> Result<Vec<Value>, Error> {
         let page = self.depot.work_files(tenant, prefix, after, limit).map_err(told)?;
-        Ok(files(tenant, &page))
+        files(tenant, &page)
     }
 
     fn kept_files(
@@ -166,7 +182,7 @@ impl AnyPool for LocalPool {
         limit: usize,
     ) -> Result<Vec<Value>, Error> {
         let page = self.depot.kept_files(tenant, prefix, after, limit).map_err(told)?;
-        Ok(files(tenant, &page))
+        files(tenant, &page)
     }
 
     fn delete(&self, tenant: &TenantName, id: FileId) -> Result<(), Error> {
@@ -181,17 +197,17 @@ impl AnyPool for LocalPool {
         };
         let claimed = |claim: &rialto_depot::Claim| {
             let (tenant, file) = (claim.tenant(), claim.file());
-            Claimed {
+            Ok(Claimed {
                 token: claim.token().to_string(),
                 tenant: tenant.clone(),
                 id: file.id,
                 name: file.name.clone(),
-                file: json::claimed(tenant.as_str(), file, claim.attempt(), claim.deadline()),
+                file: json::of(&claimed_file(claim))?,
                 deadline: claim.deadline().0,
                 problem: claim.problem().map(str::to_owned),
-            }
+            })
         };
-        Ok(claims.map_err(told)?.iter().map(claimed).collect())
+        claims.map_err(told)?.iter().map(claimed).collect()
     }
 
     fn renew(&self, text: &str, duration: Duration) -> Result<u64, Error> {
@@ -233,7 +249,7 @@ impl AnyPool for LocalPool {
 
     fn dead_letters(&self, tenant: &TenantName, limit: usize) -> Result<Vec<Value>, Error> {
         let dead = self.depot.dead_files(tenant, limit).map_err(told)?;
-        Ok(dead.iter().map(|dead| json::dead(tenant.as_str(), dead)).collect())
+        json::all(dead.iter().map(|dead| dead_letter_info(tenant, dead)))
     }
 
     fn redrive(&self, tenant: &TenantName, limit: u64) -> Result<u64, Error> {
@@ -245,14 +261,14 @@ impl AnyPool for LocalPool {
         loop {
             let page = self.depot.tenants(all.last().map(|last| &last.name), TENANTS);
             if page.is_empty() {
-                return Ok(all.iter().map(json::tenant).collect());
+                return json::all(all.iter().map(tenant_info));
             }
             all.extend(page);
         }
     }
 
     fn tenant(&self, name: &TenantName) -> Result<Value, Error> {
-        Ok(json::tenant(&self.depot.tenant(name).map_err(told)?))
+        json::of(&tenant_info(&self.depot.tenant(name).map_err(told)?))
     }
 
     fn create_tenant(&self, name: &TenantName, quota: Quota) -> Result<(), Error> {
@@ -289,7 +305,7 @@ impl AnyPool for LocalPool {
     }
 
     fn volumes(&self) -> Result<Vec<Value>, Error> {
-        Ok(self.depot.volumes().iter().map(json::volume).collect())
+        json::all(self.depot.volumes().iter().map(volume_info))
     }
 
     fn mount(&self, mut volume: VolumeSpec) -> Result<(), Error> {
@@ -314,6 +330,91 @@ impl AnyPool for LocalPool {
                 result => return result.map_err(told),
             }
         }
+    }
+
+    fn watches(&self) -> Result<Vec<Value>, Error> {
+        json::all(self.depot.watches().iter().map(watch_info))
+    }
+
+    fn add_watch(&self, mut watch: WatchSpec) -> Result<(), Error> {
+        let absolute = |folder: &Path| {
+            std::path::absolute(folder).map_err(|error| Error::file("watch", folder)(error))
+        };
+        watch.folder = absolute(&watch.folder)?;
+        if let AfterImport::Move(to) = &mut watch.after {
+            *to = absolute(to)?;
+        }
+        self.depot.add_watch(watch).map_err(told)
+    }
+
+    fn enable_watch(&self, name: &str, enabled: bool) -> Result<(), Error> {
+        match enabled {
+            true => self.depot.enable_watch(name).map_err(told),
+            false => self.depot.disable_watch(name).map_err(told),
+        }
+    }
+
+    fn scan_watch(&self, name: &str) -> Result<Value, Error> {
+        // What it imported in this process, the thread of the watch included.
+        let imported = || {
+            let watches = self.depot.watches();
+            watches.iter().find(|it| it.spec.name == name).map_or(0, |watch| watch.imported)
+        };
+        let mut report = self.depot.scan_watch(name).map_err(told)?;
+        // The files were just seen for the first time, and are imported once they have settled. Nobody
+        // imports them when this command has ended.
+        let settled = Instant::now() + 2 * self.depot.options().watcher.settle;
+        while report.pending > 0 && report.paused.is_none() {
+            let was_settled = Instant::now() > settled;
+            thread::sleep(LOOK_EVERY);
+            let before = imported();
+            report = self.depot.scan_watch(name).map_err(told)?;
+            if was_settled && imported() == before {
+                break;
+            }
+        }
+        report.imported = imported();
+        json::of(&scan_info(&report))
+    }
+
+    fn remove_watch(&self, name: &str) -> Result<(), Error> {
+        self.depot.remove_watch(name).map_err(told)
+    }
+
+    fn scrub(&self, progress: &mut dyn FnMut(u64)) -> Result<Value, Error> {
+        let verified = self.depot.verify(|so_far, _| progress(so_far.files)).map_err(told)?;
+        let (damage, volumes) = (self.depot.damage().map_err(told)?, self.depot.volumes());
+        let orphans = self.depot.orphans();
+        json::of(&DepotScrubAnswer {
+            passes: 1.into(),
+            files: verified.files.into(),
+            bytes: verified.bytes.into(),
+            damaged: verified.damaged.into(),
+            unreadable: verified.unreadable.into(),
+            last_pass_at: Some(self.depot.options().clock.now()),
+            damage: damage.iter().map(|file| damage_info(&volumes, file)).collect(),
+            orphans: orphans.found.into(),
+            quarantined: orphans.quarantined.into(),
+        })
+    }
+
+    fn adopt(&self, dry_run: bool) -> Result<Value, Error> {
+        // Bytes without a record are looked for first. Nothing is being stored meanwhile.
+        while self.depot.orphans().searches == 0 {
+            if let Some(failure) = self.depot.failure() {
+                return Err(Error::Failed(failure));
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        let mut files = Vec::new();
+        let adopted = self.depot.adopt(dry_run, |adoption| {
+            if files.len() < ADOPTIONS_MAX {
+                files.push(adoption.clone());
+            }
+        });
+        let report = adopted.map_err(told)?;
+        let volumes = self.depot.volumes();
+        json::of(&adopted_info(&Adopted { report, files, volumes }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `rialto depot`: a file pool in a directory, from the command line.
+//! `rialto depot`: a file pool in a directory, or that of a running venue, from the command line.
 
 mod any_pool;
 mod claim;
@@ -11,8 +11,12 @@ mod list;
 mod local;
 mod progress;
 mod put;
+mod refusal;
+mod remote;
+mod result_body;
 mod results;
 mod saving;
+mod scrub;
 mod settle;
 mod show;
 mod shown;
@@ -20,15 +24,18 @@ mod tenant;
 mod top;
 mod verify;
 mod volume;
+mod watch;
 mod workers;
 
 use crate::Error;
 use crate::keys::KeyArgs;
+use crate::remote::VenueArgs;
 use any_pool::AnyPool;
 use local::LocalPool;
+use remote::RemotePool;
 use std::path::{Path, PathBuf};
 
-/// Works with a file pool in a directory that no other process has open.
+/// Works with a file pool: of the venue at `--url`, or of a directory that no other process has open.
 #[derive(Debug, clap::Args)]
 pub struct DepotArgs {
     /// The directory of the pool.
@@ -36,6 +43,8 @@ pub struct DepotArgs {
     dir: PathBuf,
     #[command(flatten)]
     keys: KeyArgs,
+    #[command(flatten)]
+    venue: VenueArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -74,17 +83,28 @@ enum Command {
     /// Mount, list, drain and unmount volumes.
     #[command(subcommand)]
     Volume(volume::Volume),
+    /// Watch folders, and import their files.
+    #[command(subcommand)]
+    Watch(watch::Watch),
     /// Watch the tenants.
     Top(top::Top),
     /// Read every file of a pool, and check it.
     Verify(verify::Verify),
+    /// Compare stored files with their checksums, and list damage.
+    Scrub(scrub::Scrub),
+    /// Make files of bytes whose records are lost.
+    Rebuild(scrub::Rebuild),
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// The directory is in use, damaged or encrypted with missing keys, or the command failed.
+/// The directory is in use, damaged or encrypted with missing keys, the venue refused or cannot be
+/// reached, or the command failed.
 pub fn run(args: &DepotArgs) -> Result<(), Error> {
+    if let Some(venue) = args.venue.remote()? {
+        return args.command.run(&RemotePool::new(venue));
+    }
     args.command.check_local()?;
     let dir = &args.dir;
     if !args.command.makes_pool() && !has_pool(dir) {
@@ -94,7 +114,8 @@ pub fn run(args: &DepotArgs) -> Result<(), Error> {
              `rialto depot put FILE --tenant TENANT --dir {dir}`"
         )));
     }
-    let pool = LocalPool::open(dir, args.keys.ring()?)?;
+    let searches = matches!(args.command, Command::Rebuild(_));
+    let pool = LocalPool::open(dir, args.keys.ring()?, searches)?;
     let done = match &args.command {
         Command::Verify(verify) => verify.run(&pool),
         command => command.run(&pool),
@@ -113,6 +134,7 @@ impl Command {
             Command::Put(_) => true,
             Command::Tenant(tenant) => tenant.creates(),
             Command::Volume(volume) => volume.mounts(),
+            Command::Watch(watch) => watch.adds(),
             _ => false,
         }
     }
@@ -154,7 +176,10 @@ impl Command {
             Command::Redrive(redrive) => redrive.run(pool),
             Command::Tenant(tenant) => tenant.run(pool),
             Command::Volume(volume) => volume.run(pool),
+            Command::Watch(watch) => watch.run(pool),
             Command::Top(top) => top.run(pool),
+            Command::Scrub(scrub) => scrub.run(pool),
+            Command::Rebuild(rebuild) => rebuild.run(pool),
             Command::Verify(_) => {
                 let reason = "verify reads a pool that no process has open: stop the venue, and \
                               name the directory of the pool with --dir";

@@ -158,7 +158,7 @@ impl Put {
 }
 
 /// The name of a file as its name in the pool.
-fn name_of(path: &Path) -> Result<FileName, Error> {
+pub(super) fn name_of(path: &Path) -> Result<FileName, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     FileName::new(&name).map_err(|error| Error::Usage(format!("{error}; give one with --name")))
 }

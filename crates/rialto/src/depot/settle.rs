@@ -1,9 +1,12 @@
 //! Calls on claims by their tokens.
 
-use super::any_pool::AnyPool;
+use super::any_pool::{AnyPool, ResultFile};
+use super::put::name_of;
 use crate::Error;
 use crate::duration;
 use crate::terminal::note;
+use rialto_depot::{Directory, RESULTS_MAX};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The claims.
@@ -47,14 +50,38 @@ impl Renew {
 
 /// Completes claimed files: they end.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    rialto depot complete TOKEN --url http://127.0.0.1:8080\n  \
+    rialto depot complete TOKEN --with out/a.csv --with out/b.csv --directory out")]
 pub(super) struct Complete {
     #[command(flatten)]
     tokens: Tokens,
+    /// A result of one file, stored when that is completed: all of it happens, or nothing. It may be
+    /// given several times.
+    #[arg(long, value_name = "FILE")]
+    with: Vec<PathBuf>,
+    /// The directory of the results in the pool; by default the root.
+    #[arg(long, value_parser = Directory::new, default_value = "", hide_default_value = true)]
+    directory: Directory,
 }
 
 impl Complete {
     pub(super) fn run(&self, pool: &dyn AnyPool) -> Result<(), Error> {
-        self.tokens.each(|token| pool.complete(&[token])?.pop().unwrap_or(Ok(())))
+        if self.with.is_empty() {
+            return self.tokens.each(|token| pool.complete(&[token])?.pop().unwrap_or(Ok(())));
+        }
+        let [token] = self.tokens.tokens.as_slice() else {
+            return Err(Error::Usage("--with belongs to one claim: give one at a time".to_owned()));
+        };
+        if self.with.len() > RESULTS_MAX {
+            return Err(Error::Usage(format!("a file has at most {RESULTS_MAX} results")));
+        }
+        let result = |path: &PathBuf| {
+            let (directory, path) = (self.directory.clone(), path.clone());
+            Ok(ResultFile { directory, name: name_of(&path)?, path })
+        };
+        let results: Vec<_> = self.with.iter().map(result).collect::<Result<_, Error>>()?;
+        pool.complete_with(token, &results)
     }
 }
 

@@ -108,7 +108,7 @@ impl Ls {
         if !self.json {
             say(format_args!(
                 "{:<32}  {:<13}  {:>10}  {:>16}  {:>10}  {:>16}",
-                "TENANT", "STAGE", "FILES", "BYTES", "FILES MAX", "BYTES MAX"
+                "TENANT", "STATE", "FILES", "BYTES", "FILES MAX", "BYTES MAX"
             ));
         }
         for tenant in &tenants {
@@ -116,12 +116,12 @@ impl Ls {
                 say(format_args!("{tenant}"));
                 continue;
             }
-            let [name, stage, files, bytes] =
-                ["name", "stage", "files", "bytes"].map(|field| text(&tenant[field]));
+            let [name, state, files, bytes] =
+                ["name", "state", "files", "bytes"].map(|field| text(&tenant[field]));
             let [files_max, bytes_max] =
                 ["files_max", "bytes_max"].map(|field| limit(&tenant[field]));
             say(format_args!(
-                "{name:<32}  {stage:<13}  {files:>10}  {bytes:>16}  {files_max:>10}  {bytes_max:>16}"
+                "{name:<32}  {state:<13}  {files:>10}  {bytes:>16}  {files_max:>10}  {bytes_max:>16}"
             ));
         }
         Ok(())
@@ -145,18 +145,17 @@ impl Show {
             say(format_args!("{tenant}"));
             return Ok(());
         }
-        for field in ["name", "stage", "files", "bytes"] {
+        for field in ["name", "state", "files", "bytes"] {
             say(format_args!("{field:<14} {}", text(&tenant[field])));
         }
         for field in ["files_max", "bytes_max"] {
             say(format_args!("{field:<14} {}", limit(&tenant[field])));
         }
         say(format_args!("{:<14} {}", "created_at", time(&tenant["created_at"])));
-        let work = &tenant["work"];
         for field in ["waiting", "claimed", "dead"] {
-            say(format_args!("{field:<14} {}", text(&work[field])));
+            say(format_args!("{field:<14} {}", text(&tenant[field])));
         }
-        say(format_args!("{:<14} {}", "oldest_waiting", time(&work["oldest_waiting_at"])));
+        say(format_args!("{:<14} {}", "oldest_waiting", time(&tenant["oldest_waiting_at"])));
         for directory in tenant["directories"].as_array().into_iter().flatten() {
             let [path, files, bytes] =
                 ["directory", "files", "bytes"].map(|field| text(&directory[field]));

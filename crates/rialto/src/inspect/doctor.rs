@@ -8,11 +8,14 @@ use rialto_engine::Level;
 use rialto_workload::Host;
 use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The free space below which the journal will soon have none.
 const FREE_BYTES_LOW: u64 = 2 << 30;
+/// The volume that the depot of a venue makes, in the data directory.
+const VOLUME_DIR: &str = "depot/volume";
 /// The least descriptors that a venue needs for connections and segments.
 const OPEN_FILES_LOW: u64 = 4_096;
 
@@ -24,6 +27,10 @@ pub struct DoctorArgs {
     /// The data directory; if it does not exist, its nearest existing parent is measured.
     #[arg(default_value = ".")]
     dir: PathBuf,
+    /// A directory of the depot's bytes, which may be on a disk of its own; may be given several times.
+    /// That of DIR, depot/volume, is known.
+    #[arg(long = "volume", value_name = "DIR")]
+    volumes: Vec<PathBuf>,
     /// The durability level to judge by: memory, buffered or synced.
     #[arg(long, default_value_t = Level::Synced)]
     level: Level,
@@ -42,6 +49,8 @@ struct Findings {
     clock_step_ns: u64,
     open_files: Option<u64>,
     locked_bytes: Option<u64>,
+    /// The volumes of the depot on the file system of the journal.
+    shared_volumes: Vec<PathBuf>,
 }
 
 /// Runs the command.
@@ -49,7 +58,7 @@ struct Findings {
 /// # Errors
 /// The directory cannot be written.
 pub fn run(args: &DoctorArgs) -> Result<(), Error> {
-    let findings = examine(&args.dir)?;
+    let findings = examine(&args.dir, &args.volumes)?;
     let advice = findings.advice(args.level);
     if args.json {
         output::print_json(&findings.json(args.level, &advice));
@@ -61,7 +70,7 @@ pub fn run(args: &DoctorArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn examine(wanted: &Path) -> Result<Findings, Error> {
+fn examine(wanted: &Path, volumes: &[PathBuf]) -> Result<Findings, Error> {
     let absolute = std::path::absolute(wanted).map_err(Error::file("find", wanted))?;
     let dir = absolute.ancestors().find(|ancestor| ancestor.is_dir());
     let dir = dir.map_or_else(|| PathBuf::from("/"), Path::to_owned);
@@ -77,8 +86,26 @@ fn examine(wanted: &Path) -> Result<Findings, Error> {
         clock_step_ns: clock_step_ns(),
         open_files: getrlimit(Resource::Nofile).current,
         locked_bytes: getrlimit(Resource::Memlock).current,
+        shared_volumes: on_file_system_of(&dir, volumes)?,
         dir,
     })
+}
+
+/// The volumes that share a file system with the data directory: the depot's own there, if there is one,
+/// and those of the operator.
+fn on_file_system_of(dir: &Path, volumes: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let device =
+        |path: &Path| std::fs::metadata(path).map(|it| it.dev()).map_err(Error::file("find", path));
+    let own = dir.join(VOLUME_DIR);
+    let own = own.is_dir().then_some(own);
+    let journal = device(dir)?;
+    let mut shared = Vec::new();
+    for volume in own.iter().chain(volumes) {
+        if device(volume)? == journal {
+            shared.push(volume.clone());
+        }
+    }
+    Ok(shared)
 }
 
 /// The smallest step observed of the clock.
@@ -189,6 +216,14 @@ impl Findings {
                     .to_owned(),
             );
         }
+        for volume in &self.shared_volumes {
+            advice.push(format!(
+                "The volume {} and the journal are on one file system: a sync of files writes all of \
+                 it back, and delays the journal. Mount a volume on another disk and drain this one, or \
+                 limit depot.bytes_per_second.",
+                volume.display()
+            ));
+        }
         if self.free_bytes < FREE_BYTES_LOW {
             advice.push(
                 "There is little free space; when it runs out, the venue stops rather than lose \
@@ -248,6 +283,7 @@ impl Findings {
             "memory_mib": self.machine.memory_mib,
             "open_files_max": self.open_files,
             "locked_bytes_max": self.locked_bytes,
+            "shared_volumes": self.shared_volumes,
             "advice": advice,
         })
     }

@@ -17,11 +17,10 @@ mod verify;
 
 use crate::Error;
 use crate::keys::KeyArgs;
-use crate::remote::Remote;
+use crate::remote::VenueArgs;
 use any_queue::AnyQueue;
 use local::LocalQueue;
 use remote::RemoteQueue;
-use rialto_client::{Credentials, KeyFile};
 use rialto_queue::QueueOptions;
 use std::path::PathBuf;
 
@@ -38,46 +37,6 @@ pub struct QueueArgs {
     venue: VenueArgs,
     #[command(subcommand)]
     command: Command,
-}
-
-/// The venue to connect to, and the key.
-#[derive(Debug, clap::Args)]
-struct VenueArgs {
-    /// Use the queue of the venue at this address, such as http://127.0.0.1:8080, instead of a
-    /// directory.
-    #[arg(long, global = true)]
-    url: Option<String>,
-    /// A file with an API key, its secret and the venue's address.
-    #[arg(long, value_name = "FILE", global = true)]
-    key_file: Option<PathBuf>,
-    /// The venue's admin key. Other users of this machine can see command lines: prefer the
-    /// environment.
-    #[arg(long, global = true, env = "RIALTO_ADMIN_KEY", hide_env_values = true)]
-    admin_key: Option<String>,
-}
-
-impl VenueArgs {
-    /// The venue, if one was given.
-    fn remote(&self) -> Result<Option<Remote>, Error> {
-        let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
-        let in_file = file.as_ref().and_then(|file| file.url.as_deref());
-        let Some(url) = self.url.as_deref().or(in_file) else {
-            return match file {
-                Some(_) => Err(Error::Usage("the key file names no venue: give --url".to_owned())),
-                None => Ok(None),
-            };
-        };
-        let credentials = match (&file, &self.admin_key) {
-            (Some(file), _) => file.credentials()?,
-            (None, Some(key)) => Credentials::Admin(key.clone()),
-            (None, None) => {
-                let reason = "the queue of a venue needs a key: --key-file FILE, or \
-                              RIALTO_ADMIN_KEY";
-                return Err(Error::Usage(reason.to_owned()));
-            }
-        };
-        Remote::new(url, credentials).map(Some)
-    }
 }
 
 #[derive(Debug, clap::Subcommand)]

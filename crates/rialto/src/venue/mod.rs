@@ -366,6 +366,7 @@ fn depot_options(config: &Config, disk: &Arc<dyn Disk>) -> DepotOptions {
             unsynced_bytes_max: depot.unsynced_bytes,
             ..VolumeOptions::default()
         },
+        rates: depot.rates,
         inline_bytes_max: depot.inline_bytes_max,
         file_bytes_max: depot.upload_bytes_max,
         claim_duration: depot.claim_duration,

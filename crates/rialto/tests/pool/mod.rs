@@ -1,8 +1,8 @@
-//! A file pool in a directory, and the commands on it.
+//! A file pool in a directory or of a venue, and the commands on it.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use crate::running::{PATIENCE, Running, command, text};
+use crate::running::{PATIENCE, Running, command, configure, text};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -12,11 +12,80 @@ use std::time::Instant;
 
 pub(crate) struct Pool {
     dir: tempfile::TempDir,
+    venue: Option<Venue>,
+}
+
+/// A venue with the pool, and how to reach it.
+pub(crate) struct Venue {
+    pub(crate) running: Running,
+    /// Its admin key.
+    pub(crate) admin_key: String,
+    /// A file with an API key; the admin key is used without one.
+    key_file: Option<String>,
+}
+
+/// Runs a test on a pool in a directory, and on that of a venue with its admin key.
+pub(crate) fn on_both(test: impl Fn(&Pool)) {
+    test(&Pool::new());
+    test(&Pool::there(""));
 }
 
 impl Pool {
+    /// A pool in a directory.
     pub(crate) fn new() -> Pool {
-        Pool { dir: tempfile::tempdir().unwrap() }
+        Pool { dir: tempfile::tempdir().unwrap(), venue: None }
+    }
+
+    /// The pool of a venue, with these settings of `[depot]`.
+    pub(crate) fn there(settings: &str) -> Pool {
+        Pool::there_in(tempfile::tempdir().unwrap(), settings, "")
+    }
+
+    pub(crate) fn there_in(dir: tempfile::TempDir, settings: &str, more: &str) -> Pool {
+        configure(dir.path(), &format!("[depot]\nenabled = true\n{settings}{more}"));
+        let running = Running::serve(dir.path(), "synced");
+        let admin_key = running.admin_key();
+        Pool { dir, venue: Some(Venue { running, admin_key, key_file: None }) }
+    }
+
+    /// The commands sign with an API key that has this grant.
+    pub(crate) fn with_key(mut self, grant: &str) -> Pool {
+        let file = self.word("key.toml");
+        let venue = self.venue.as_mut().unwrap();
+        let admin = |arguments: &[&str]| {
+            let mut command = command(&["admin"]);
+            command.args(arguments).arg("--url").arg(venue.running.url());
+            let output = command.env("RIALTO_ADMIN_KEY", &venue.admin_key).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+            text(&output.stdout)
+        };
+        let read = |text: String| serde_json::from_str::<Value>(&text).unwrap();
+        let member = read(admin(&["member", "worker", "--json"]))["member"].to_string();
+        let member = member.trim_matches('"');
+        let create =
+            ["key", "create", member, "--scopes", "read", "--depot-grant", grant, "--json"];
+        let made = read(admin(&create));
+        let [key, secret] = ["id", "secret"].map(|field| made[field].as_str().unwrap());
+        fs::write(&file, format!("key = {key:?}\nsecret = {secret:?}\n")).unwrap();
+        venue.key_file = Some(file);
+        self
+    }
+
+    pub(crate) fn venue(&mut self) -> &mut Venue {
+        self.venue.as_mut().unwrap()
+    }
+
+    /// Starts the venue again, with these further sections of its configuration.
+    pub(crate) fn restart(&mut self, more: &str) {
+        self.venue().running.terminate();
+        configure(self.dir.path(), &format!("[depot]\nenabled = true\n{more}"));
+        let running = Running::serve(self.dir.path(), "synced");
+        self.venue().running = running;
+    }
+
+    /// The directory of the pool.
+    pub(crate) fn pool_dir(&self) -> PathBuf {
+        self.path(if self.venue.is_some() { "data/depot" } else { "pool" })
     }
 
     /// A path beside the pool.
@@ -37,7 +106,20 @@ impl Pool {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(&["depot"]);
-        command.env_remove("RIALTO_DEPOT").arg("--dir").arg(self.path("pool")).args(arguments);
+        command.env_remove("RIALTO_DEPOT");
+        match &self.venue {
+            None => command.arg("--dir").arg(self.path("pool")),
+            Some(venue) => match &venue.key_file {
+                None => {
+                    command.env("RIALTO_ADMIN_KEY", &venue.admin_key);
+                    command.arg("--url").arg(venue.running.url())
+                }
+                Some(file) => {
+                    command.arg("--key-file").arg(file).arg("--url").arg(venue.running.url())
+                }
+            },
+        };
+        command.args(arguments);
         command
     }
 
@@ -91,12 +173,22 @@ impl Pool {
 
     /// The number of stored files of the first volume.
     pub(crate) fn stored_files(&self) -> usize {
-        stored(&self.path("pool/volume/files")).len()
+        stored(&self.pool_dir().join("volume/files")).len()
+    }
+
+    /// Waits until the first volume has this many stored files: those of ended files are removed soon.
+    #[track_caller]
+    pub(crate) fn has_stored_files(&self, files: usize) {
+        let end = Instant::now() + PATIENCE;
+        while self.stored_files() != files {
+            assert!(Instant::now() < end, "{} files, not {files}", self.stored_files());
+            std::thread::yield_now();
+        }
     }
 
     /// Flips a bit of the only stored file.
     pub(crate) fn flip_bit(&self, at: usize) -> PathBuf {
-        let mut files = stored(&self.path("pool/volume/files"));
+        let mut files = stored(&self.pool_dir().join("volume/files"));
         assert_eq!(files.len(), 1, "{files:?}");
         let path = files.remove(0);
         let mut bytes = fs::read(&path).unwrap();
