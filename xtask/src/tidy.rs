@@ -37,6 +37,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("rialto-broker", 6),
     ("rialto-depot-desk", 6),
     ("rialto-payments", 6),
+    ("rialto-statements", 6),
     ("rialto-gateway", 7),
     ("rialto-bench", 8),
     ("rialto", 9),

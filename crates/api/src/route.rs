@@ -34,6 +34,7 @@ use crate::venue::{
     RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer,
     TransferRequest,
 };
+use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQuery};
 use crate::withdrawal::{
     ApproveRequest, RejectRequest, WithdrawalAnswer, WithdrawalRequest, WithdrawalsAnswer,
     WithdrawalsQuery,
@@ -417,6 +418,11 @@ routes! {
         AdminWithdrawalReject "POST" "/v1/admin/withdrawals/{id}/reject" ADMIN,
             "Refuses a withdrawal.",
             (Nothing, RejectRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
+        AdminStatementsRun "POST" "/v1/admin/statements" ADMIN,
+            "Makes the statements of all members.",
+            (Nothing) -> [200 StatementRunAnswer, 202 StatementRunAnswer];
+        AdminStatementRuns "GET" "/v1/admin/statements" ADMIN, "Lists runs of statements.",
+            (StatementRunsQuery) -> [200 StatementRunsAnswer];
         AdminKeys "GET" "/v1/admin/keys" ADMIN, "Lists all keys.",
             (Nothing) -> [200 KeysAnswer];
         AdminKeyCreate "POST" "/v1/admin/keys" ADMIN, "Creates a key.",

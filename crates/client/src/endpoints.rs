@@ -134,6 +134,10 @@ endpoints! {
     approve_withdrawal = AdminWithdrawalApprove(id) { ApproveRequest<'_> } -> WithdrawalAnswer;
     /// Refuses a withdrawal.
     reject_withdrawal = AdminWithdrawalReject(id) { RejectRequest<'_> } -> WithdrawalAnswer;
+    /// Makes the statements of all members.
+    run_statements = AdminStatementsRun() -> StatementRunAnswer;
+    /// Lists runs of statements.
+    statement_runs = AdminStatementRuns() ? { StatementRunsQuery } -> StatementRunsAnswer;
     /// Lists all keys.
     keys = AdminKeys() -> KeysAnswer;
     /// Creates a key. Its secret is in the answer, once.

@@ -23,6 +23,7 @@ use rialto_desk::{
 use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};
 use rialto_payments::PaymentsBus;
+use rialto_statements::StatementsBus;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -38,6 +39,8 @@ pub(crate) struct Gate {
     pub(crate) keys: KeyBus,
     /// The withdrawals, if they are enabled.
     pub(crate) payments: Option<Arc<PaymentsBus>>,
+    /// The statements, if they are enabled.
+    pub(crate) statements: Option<Arc<StatementsBus>>,
     /// The queues, if they are enabled.
     pub(crate) queues: Option<QueueBus>,
     /// The depot, if it is enabled.

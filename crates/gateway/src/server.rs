@@ -19,6 +19,7 @@ use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
 use rialto_payments::PaymentsBus;
+use rialto_statements::StatementsBus;
 use rialto_queue::Queue;
 use rialto_recorder::Recorder;
 use rustix::net::sockopt::set_socket_send_buffer_size;
@@ -77,6 +78,8 @@ pub struct GatewayParts {
     pub recorder: Option<Arc<Recorder>>,
     /// Serves withdrawals.
     pub payments: Option<Arc<PaymentsBus>>,
+    /// The bus of statements; without it the venue makes none.
+    pub statements: Option<Arc<StatementsBus>>,
     /// Serves queues. The caller closes the queue after the gateway has ended.
     pub queue: Option<Queue>,
     /// Serves files. The caller closes the depot after the gateway has ended.
@@ -145,7 +148,7 @@ impl Gateway {
         keys: Arc<KeyStore>,
         parts: GatewayParts,
     ) -> Result<Gateway, GatewayError> {
-        let GatewayParts { process, recorder, payments, queue, depot } = parts;
+        let GatewayParts { process, recorder, payments, statements, queue, depot } = parts;
         let threads = Threads::start(&config)?;
         let (listener, local_addr) = listen(&threads.orders, config.listen, &config)?;
         let operations = match (&threads.operations, config.operations_listen) {
@@ -191,6 +194,7 @@ impl Gateway {
             })),
             desk,
             payments,
+            statements,
             queues,
             depot,
             downloads_cut: Arc::default(),

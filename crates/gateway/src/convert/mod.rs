@@ -5,6 +5,7 @@ mod depot_upkeep;
 mod market;
 mod order;
 mod queue;
+mod statement;
 mod venue;
 mod withdrawal;
 
@@ -23,4 +24,5 @@ pub(crate) use queue::{
     topic_options, transaction,
 };
 pub(crate) use venue::{balance_info, instrument_spec, rules_over};
+pub(crate) use statement::statement_run_info;
 pub(crate) use withdrawal::withdrawal_info;

@@ -281,7 +281,10 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let of_payments = payments.into_iter().flat_map(|payments| payments.counters().each());
     let of_queues = gate.queues.iter().flat_map(|queues| queues.counters().each());
     let of_depot = gate.depot.iter().flat_map(|depot| depot.counters().each());
-    for (request, counts) in counted.chain(of_payments).chain(of_queues).chain(of_depot) {
+    let statements = gate.statements.as_deref();
+    let of_statements = statements.into_iter().flat_map(|it| it.counters().each());
+    let of_others = of_queues.chain(of_depot).chain(of_statements);
+    for (request, counts) in counted.chain(of_payments).chain(of_others) {
         asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
         for (kind, count) in counts.failures() {
             asked.with(&[("request", &request), ("outcome", &kind.name())], count);
@@ -294,7 +297,8 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let of_desk = report.requests.iter().cloned();
     let of_depot = gate.depot.iter().flat_map(|depot| depot.durations().each());
     let took = of_desk.chain(gate.keys.durations().each()).chain(of_payments).chain(of_queues);
-    for took in took.chain(of_depot) {
+    let of_statements = statements.into_iter().flat_map(|it| it.durations().each());
+    for took in took.chain(of_depot).chain(of_statements) {
         let bounds = Durations::BOUNDS_US.iter().map(|us| *us as f64 / 1e6);
         let sum = took.sum_ns as f64 / NANOSECONDS;
         times.buckets_of(("request", took.request), bounds, &took.buckets, sum);

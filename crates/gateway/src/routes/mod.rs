@@ -13,6 +13,7 @@ mod orders;
 mod own;
 mod packed;
 mod queues;
+mod statements;
 mod transactions;
 mod venue;
 mod withdrawals;
@@ -235,6 +236,8 @@ fn operator_routes() -> Router<Arc<Gate>> {
         AdminWithdrawals => withdrawals::list_all,
         AdminWithdrawalApprove => withdrawals::approve,
         AdminWithdrawalReject => withdrawals::reject,
+        AdminStatementsRun => statements::run,
+        AdminStatementRuns => statements::list,
         AdminKeys => keys::list,
         AdminKeyCreate => keys::create,
         AdminKeyRotate => keys::rotate,

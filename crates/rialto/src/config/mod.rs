@@ -18,6 +18,7 @@ use rialto_desk::LiveConfig;
 use rialto_engine::{EngineConfig, StorageLimits};
 use rialto_gateway::GatewayConfig;
 use rialto_queue::QueueOptions;
+use rialto_statements::DayTime;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,6 +44,8 @@ pub struct Config {
     pub queue_spare_bytes: u64,
     /// The file pool of the venue.
     pub depot: DepotConfig,
+    /// The statements that are put into the outboxes of members.
+    pub statements: StatementsConfig,
     /// The most commands that the feed may lag while the venue is ready.
     pub feed_lag_max: u64,
     /// The settings of the recorder.
@@ -132,6 +135,15 @@ impl Default for DepotConfig {
     }
 }
 
+/// The settings of statements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatementsConfig {
+    /// Whether the venue makes statements. It needs a depot.
+    pub enabled: bool,
+    /// The time of the day at which they are made.
+    pub at: DayTime,
+}
+
 /// The settings of the venue's recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderConfig {
@@ -173,6 +185,7 @@ impl Default for Config {
             queue_descriptors_max: QueueOptions::in_memory().descriptors_max,
             queue_spare_bytes: QueueOptions::in_memory().spare_bytes_max,
             depot: DepotConfig::default(),
+            statements: StatementsConfig::default(),
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             storage: StorageLimits { entry_bytes: 512 << 20, topics_bytes: 1 << 30 },

@@ -224,6 +224,10 @@ pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
         );
         return Err(ConfigError::Together { file: None, message });
     }
+    if config.statements.enabled && !config.depot.enabled {
+        let message = "statements.enabled needs depot.enabled: statements are files of the depot";
+        return Err(ConfigError::Together { file: None, message: message.to_string() });
+    }
     Ok(())
 }
 

@@ -27,6 +27,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("withdrawals", "Withdrawals, which the operator decides about."),
     ("queue", "Topics over HTTP (docs/queue.md)."),
     ("depot", "Files of tenants over HTTP (docs/depot-http.md)."),
+    ("statements", "Statements of accounts, made daily (docs/statements.md)."),
     ("recorder", "Records of requests that change something; `rialto flow` shows them."),
     ("stream", "The WebSocket stream: bounds of each connection, and of all."),
     ("logging", "Log lines on standard error."),
@@ -479,6 +480,23 @@ pub const SETTINGS: &[Setting] = &[
     number!("depot", "descriptors_max", 64, 1_048_576, "descriptors",
         depot.descriptors_max as usize,
         "How many descriptors the work queues of the pool keep open, over all tenants."),
+    other!("statements", "enabled", Switch, statements.enabled,
+        "Whether statements are made, and put into the outbox of each member: the shelf out/statements \
+         of the tenant member-NUMBER. It needs depot.enabled."),
+    Setting {
+        section: "statements",
+        key: "at",
+        meaning: "The time of the day in UTC at which they are made. A run that came due while the \
+                  venue was down is made at its start.",
+        kind: Kind::Word {
+            words: "a time of the day such as \"00:05\" or \"17:30\", in UTC",
+            get: |config| config.statements.at.to_string(),
+            set: |config, text| {
+                config.statements.at = text.parse().map_err(|error| format!("{error}"))?;
+                Ok(())
+            },
+        },
+    },
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "The most requests recorded in one second, sampled at random, with their nested requests. \

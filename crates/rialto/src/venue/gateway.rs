@@ -10,6 +10,7 @@ use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
 use rialto_recorder::Recorder;
+use rialto_statements::StatementsBus;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -29,6 +30,8 @@ pub(super) struct Part {
     pub(super) engine: Made<Engine>,
     pub(super) live: Made<Live>,
     pub(super) payments: Made<Weak<PaymentsBus>>,
+    /// None if the venue makes no statements.
+    pub(super) statements: Option<Made<Weak<StatementsBus>>>,
     /// None if the venue keeps no queues.
     pub(super) queue: Option<Made<Queue>>,
     /// None if the venue has no depot.
@@ -50,10 +53,12 @@ impl Component for Part {
         let keys = Arc::new(keys);
         let queue = self.queue.as_ref().map(Made::get).transpose()?;
         let depot = self.depot.as_ref().map(Made::get).transpose()?;
+        let statements = self.statements.as_ref().map(Made::get).transpose()?;
         let parts = GatewayParts {
             process: self.process.clone(),
             recorder: self.recorder.clone(),
             payments: self.payments.get()?.upgrade(),
+            statements: statements.and_then(|bus| bus.upgrade()),
             queue: queue.map(|queue| Queue::clone(&queue)),
             depot: depot.map(|depot| Depot::clone(&depot)),
         };

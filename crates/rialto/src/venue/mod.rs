@@ -15,6 +15,7 @@ mod keys;
 mod made;
 mod queue;
 mod recorder;
+mod statements;
 mod storage;
 mod withdrawals;
 
@@ -49,6 +50,8 @@ const QUEUE_DIR: &str = "queue";
 const DEPOT_DIR: &str = "depot";
 /// Where the flows of withdrawals live.
 const FLOWS_DIR: &str = "flows";
+/// Where the runs of statements live.
+const STATEMENTS_DIR: &str = "statements";
 /// How often something that has no way to call back is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// How often the health of every component is looked at.
@@ -185,6 +188,18 @@ impl Venue {
             made
         });
 
+        let statements = config.statements.enabled.then(|| depot.clone()).flatten().map(|depot| {
+            let venue = (running.clone(), live.clone());
+            let part = statements::Part::new(config, Arc::clone(&disk), venue, depot, records.clone());
+            let made = part.made();
+            let mut part = lifecycle.register("statements", part);
+            part.needs("journal").needs("feed").needs("depot").restart(Restart::NEVER);
+            if records.is_some() {
+                part.needs("recorder");
+            }
+            made
+        });
+
         let storage =
             storage::Part::new(config, disk, running.clone(), queue.clone(), depot.clone());
         let mut storage = lifecycle.register("storage", storage);
@@ -199,6 +214,7 @@ impl Venue {
         let gateway = gateway::Part {
             queue,
             depot,
+            statements,
             recorder: records,
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
@@ -213,7 +229,7 @@ impl Venue {
         };
         let door = gateway.made.clone();
         let (has_recorder, has_queue) = (gateway.recorder.is_some(), gateway.queue.is_some());
-        let has_depot = gateway.depot.is_some();
+        let (has_depot, has_statements) = (gateway.depot.is_some(), gateway.statements.is_some());
         let mut gateway = lifecycle.register("gateway", gateway);
         gateway
             .needs("journal")
@@ -230,6 +246,9 @@ impl Venue {
         }
         if has_depot {
             gateway.needs("depot");
+        }
+        if has_statements {
+            gateway.needs("statements");
         }
 
         lifecycle.start().map_err(|error| {

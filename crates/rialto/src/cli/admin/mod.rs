@@ -3,6 +3,7 @@
 mod admin_key;
 mod instrument;
 mod keys;
+mod statements;
 
 pub(super) use admin_key::AdminKey;
 
@@ -22,6 +23,7 @@ use rialto_client::api::{
 use rialto_model::{AccountId, MemberId, Scale, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
+use statements::StatementsAction;
 
 /// Operates the venue.
 #[derive(Debug, clap::Args)]
@@ -75,6 +77,11 @@ enum Action {
     Withdrawals {
         #[command(subcommand)]
         action: OperatorAction,
+    },
+    /// Make the statements of all members, and list the runs that did.
+    Statements {
+        #[command(subcommand)]
+        action: StatementsAction,
     },
     /// List an instrument.
     Instrument(Box<Instrument>),
@@ -177,6 +184,7 @@ impl Action {
                 change(venue, Route::AdminPayOut, &[], &transfer.request(None))
             }
             Action::Withdrawals { action } => action.run(venue),
+            Action::Statements { action } => action.run(venue),
             Action::Instrument(instrument) => {
                 change(venue, Route::AdminInstruments, &[], &instrument.request()?)
             }

@@ -1,0 +1,294 @@
+//! The flow of a run: plan, publish, tidy.
+//!
+//! Its input is a [`Trigger`], its output a [`RunOutcome`]; both, and the results of its steps, are
+//! kept by the store of the flows.
+// format: docs/formats/statement.md
+
+use crate::error::StatementError;
+use crate::maker::Maker;
+use crate::outbox::{self, OutboxRefusal, StatementRange};
+use crate::positions::{BalancesDigest, Positions};
+use crate::run::{REFUSED_MAX, Refused, RunOutcome, Trigger};
+use crate::worker::Worker;
+use rialto_desk::baseline_of;
+use rialto_engine::{Engine, ReplayError};
+use rialto_flow::history::{self, Ending, Entry};
+use rialto_flow::store::{Outcome, RunFilter, RunStanding, RunSummary, Store, StoreError, StoredRun};
+use rialto_flow::{Flow, FlowContext, FlowError, RetryPolicy, StepError};
+use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Seq};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a step is tried again when the disk, the depot or the event log failed.
+const AGAIN: RetryPolicy =
+    RetryPolicy::forever().first(Duration::from_millis(100)).longest(Duration::from_secs(60));
+
+/// Decides what a run covers, makes its statements, and removes what no later run needs.
+pub(crate) struct StatementFlow {
+    pub(crate) maker: Maker,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) worker: Arc<Worker>,
+}
+
+/// What a run covers. It is recorded before anything is made, so that a run that is resumed makes
+/// the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// The commands since the last run.
+    range: StatementRange,
+    /// The balances of the venue at the end of the range, from the live feed.
+    venue: BalancesDigest,
+    /// Commands that no statement covers, because their events were gone.
+    gap: Option<StatementRange>,
+    /// Statements of earlier runs that were refused.
+    owed: Vec<Refused>,
+}
+
+/// The result of publishing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Published {
+    members: u32,
+    refused: Vec<Refused>,
+    refused_more: u32,
+}
+
+impl Flow for StatementFlow {
+    const NAME: &'static str = "statements";
+
+    type Input = Trigger;
+    type Output = RunOutcome;
+
+    async fn run<'a>(
+        &'a self,
+        cx: &FlowContext<'a>,
+        _: &'a Trigger,
+    ) -> Result<RunOutcome, FlowError> {
+        let plan: Plan = cx.step("plan", || self.work(Self::plan)).retry(AGAIN).await?;
+        let published: Published = {
+            let plan = plan.clone();
+            let publish = move || {
+                let plan = plan.clone();
+                self.work(move |it| it.publish(&plan))
+            };
+            cx.step("publish", publish).retry(AGAIN).await?
+        };
+        let Published { members, refused, refused_more } = published;
+        let Plan { range, gap, .. } = plan;
+        let outcome = RunOutcome { range, gap, members, refused, refused_more };
+        let wanted: Vec<Seq> = outcome.needs().collect();
+        let tidy = move || {
+            let wanted = wanted.clone();
+            self.work(move |it| outbox::keep_positions(&it.maker.depot, &wanted))
+        };
+        cx.step("tidy", tidy).retry(AGAIN).await?;
+        Ok(outcome)
+    }
+}
+
+impl StatementFlow {
+    /// Does a step on the thread of statements, which must not be one that others wait for.
+    async fn work<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&StatementFlow) -> Result<T, StatementError> + Send + 'static,
+    ) -> Result<T, StepError> {
+        let shared = StatementFlow {
+            maker: self.maker.clone(),
+            engine: Arc::clone(&self.engine),
+            store: Arc::clone(&self.store),
+            worker: Arc::clone(&self.worker),
+        };
+        let done = self.worker.run(move || step(&shared)).await;
+        match done.unwrap_or(Err(StatementError::Stopping)) {
+            Ok(done) => Ok(done),
+            Err(error) => {
+                let text = tell_all(&error);
+                if error.may_pass() {
+                    return Err(StepError::retryable(text));
+                }
+                tracing::error!(reason = text, "a run of statements has failed");
+                Err(StepError::permanent(text))
+            }
+        }
+    }
+
+    fn plan(&self) -> Result<Plan, StatementError> {
+        let (last, venue) = self.venue();
+        let before = last_outcome(&*self.store)
+            .map_err(|error| StatementError::Unreadable { seq: last, why: error.to_string() })?;
+        let owed = before.as_ref().map(|it| it.owed().collect()).unwrap_or_default();
+        let ended = match before {
+            Some(before) => Some(before.range.last),
+            None => outbox::newest_positions(&self.maker.depot)?,
+        };
+        let oldest = self.maker.live.events(Seq::ZERO).oldest();
+        let is_usable = match ended {
+            // The first run.
+            None => oldest <= Seq(1),
+            Some(ended) => {
+                ended.next() >= oldest && outbox::has_positions(&self.maker.depot, ended)?
+            }
+        };
+        let after = match ended.filter(|_| is_usable) {
+            Some(ended) => ended,
+            None if is_usable => Seq::ZERO,
+            None => self.begin_anew(ended.unwrap_or_default().max(Seq(oldest.0.saturating_sub(1))))?,
+        };
+        let ended = ended.unwrap_or_default();
+        let gap = (after > ended).then_some(StatementRange { after: ended, last: after });
+        if let Some(gap) = gap {
+            tracing::warn!(
+                first = gap.first().0,
+                last = gap.last.0,
+                "no statement covers these commands: their events are gone"
+            );
+        }
+        let range = StatementRange { after, last: last.max(after) };
+        Ok(Plan { range, venue, gap, owed })
+    }
+
+    /// The last command that the feed knows, and the balances after it.
+    fn venue(&self) -> (Seq, BalancesDigest) {
+        let mut balances: Vec<(AccountId, CurrencyId, Amount, Amount)> = Vec::new();
+        let last = {
+            let feed = self.maker.live.read();
+            for account in feed.accounts() {
+                let own = feed.balances(account.account);
+                balances
+                    .extend(own.map(|it| (it.account, it.currency, it.available, it.reserved)));
+            }
+            feed.seq()
+        };
+        balances.sort_unstable_by_key(|(account, currency, ..)| (*account, *currency));
+        (last, BalancesDigest::of(balances.into_iter()))
+    }
+
+    /// Stores the positions of the engine's state after `seq` or a later command, where the events
+    /// before it are gone. Returns its sequence.
+    fn begin_anew(&self, seq: Seq) -> Result<Seq, StatementError> {
+        let core = match self.engine.settled_state(seq) {
+            Err(ReplayError::NoSnapshot { .. }) => {
+                self.engine.settled_state(self.engine.last_snapshot())
+            }
+            settled => settled,
+        }?;
+        let positions = Positions::of_baseline(&baseline_of(&core));
+        outbox::store_positions(&self.maker.depot, &positions)?;
+        Ok(positions.seq())
+    }
+
+    fn publish(&self, plan: &Plan) -> Result<Published, StatementError> {
+        let mut published = Published { members: 0, refused: Vec::new(), refused_more: 0 };
+        let mut owed: BTreeMap<StatementRange, Vec<Refused>> = BTreeMap::new();
+        for one in &plan.owed {
+            owed.entry(one.range).or_default().push(*one);
+        }
+        for (range, owed) in owed {
+            let members: Vec<MemberId> = owed.iter().map(|one| one.member).collect();
+            match self.maker.make(range, Some(&members), None) {
+                Ok(made) => {
+                    published.members += made.members;
+                    for (member, refusal) in made.refused {
+                        let before = owed.iter().find(|one| one.member == member);
+                        let tries = before.map_or(0, |one| one.tries);
+                        published.refuse(member, range, refusal, tries);
+                    }
+                }
+                Err(error) if error.may_pass() => return Err(error),
+                Err(error) => {
+                    let reason = tell_all(&error);
+                    tracing::error!(reason, "statements that were refused cannot be made any more");
+                    for one in owed {
+                        published.refuse(one.member, range, OutboxRefusal::EventsGone, one.tries);
+                    }
+                }
+            }
+        }
+        if !plan.range.is_empty() {
+            let made = self.maker.make(plan.range, None, Some(plan.venue))?;
+            published.members += made.members;
+            for (member, refusal) in made.refused {
+                published.refuse(member, plan.range, refusal, 0);
+            }
+        }
+        let StatementRange { after, last } = plan.range;
+        let (members, refused) = (published.members, published.refused.len());
+        tracing::info!(first = after.0 + 1, last = last.0, members, refused, "statements were made");
+        Ok(published)
+    }
+}
+
+impl Published {
+    fn refuse(
+        &mut self,
+        member: MemberId,
+        range: StatementRange,
+        refusal: OutboxRefusal,
+        tries: u8,
+    ) {
+        if self.refused.len() == REFUSED_MAX {
+            self.refused_more += 1;
+            return;
+        }
+        let tries = tries.saturating_add(1);
+        self.refused.push(Refused { member, range, refusal, tries });
+    }
+}
+
+/// The outcome of the last run that completed.
+pub(crate) fn last_outcome(store: &dyn Store) -> Result<Option<RunOutcome>, StoreError> {
+    let completed = RunFilter {
+        flow: Some(StatementFlow::NAME.to_owned()),
+        standing: Some(RunStanding::Ended(Outcome::Completed)),
+    };
+    let mut newest: Option<RunSummary> = None;
+    loop {
+        let mut page = store.list(&completed, newest.as_ref().map(|run| run.run), PAGE)?;
+        let is_last = page.len() < PAGE;
+        newest = page.pop().or(newest);
+        if is_last {
+            break;
+        }
+    }
+    let Some(newest) = newest else { return Ok(None) };
+    let stored = store.find(&newest.id)?;
+    Ok(stored.and_then(|stored| outcome_of(&stored).ok().flatten()))
+}
+
+const PAGE: usize = 1_000;
+
+/// The outcome of a run, if it has one; otherwise the reason that it failed, or nothing.
+pub(crate) fn outcome_of(run: &StoredRun) -> Result<Option<RunOutcome>, String> {
+    if run.ended.is_none() {
+        return Ok(None);
+    }
+    let ending = match history::entries(&run.history).last() {
+        Some(Ok(Entry::Ended { ending, .. })) => ending,
+        _ => return Err("its history cannot be read".to_owned()),
+    };
+    match ending {
+        Ending::Completed(output) => {
+            postcard::from_bytes(&output).map(Some).map_err(|error| error.to_string())
+        }
+        Ending::Failed(error) => Err(error.message),
+        Ending::Stuck(stuck) => Err(stuck.error.message),
+        Ending::Cancelled => Err("it was cancelled".to_owned()),
+    }
+}
+
+/// An error with all its causes in one line.
+pub(crate) fn tell_all(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text
+}
