@@ -48,6 +48,14 @@ impl Client {
         Ok(Answer { status: answer.status, body })
     }
 
+    /// The content of a successful answer that is not JSON.
+    pub fn text(&self, path: &str) -> String {
+        let answer = self.runtime.block_on(self.client.send(&request("GET", path, None)));
+        let answer = answer.expect("the venue answers");
+        assert_eq!(answer.status, 200, "{path}");
+        String::from_utf8(answer.body.to_vec()).expect("it is text")
+    }
+
     /// The page of metrics.
     pub fn metrics(&self) -> String {
         self.runtime.block_on(self.client.metrics()).expect("there are figures")

@@ -179,6 +179,19 @@ impl Stage {
         self.bus.query(ListStatementRuns { limit: 100 }, &cx).await.unwrap()
     }
 
+    /// The runs, when this many have ended.
+    pub(crate) async fn wait_for_runs(&self, count: usize) -> Vec<StatementRun> {
+        let begun = Instant::now();
+        loop {
+            let runs = self.runs().await;
+            if runs.iter().filter(|run| run.ended.is_some()).count() >= count {
+                return runs;
+            }
+            assert!(begun.elapsed() < LONG, "{runs:?}");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
     /// The files in the outbox of a member: names and contents, by name.
     pub(crate) fn outbox(&self, member: u32) -> Vec<(String, String)> {
         files(&self.depot, &member_tenant(MemberId(member)))
