@@ -27,6 +27,7 @@ use crate::queue::{
     PublishedAnswer, PurgeAnswer, ReadQuery, RedriveAnswer, RedriveQuery, SettleRequest,
     SettledAnswer, TopicInfo, TopicRequest, TopicsAnswer,
 };
+use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQuery};
 use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
     AccountRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer, CreatedAnswer,
@@ -34,7 +35,6 @@ use crate::venue::{
     RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer,
     TransferRequest,
 };
-use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQuery};
 use crate::withdrawal::{
     ApproveRequest, RejectRequest, WithdrawalAnswer, WithdrawalRequest, WithdrawalsAnswer,
     WithdrawalsQuery,

@@ -13,7 +13,9 @@ use crate::worker::Worker;
 use rialto_desk::baseline_of;
 use rialto_engine::{Engine, ReplayError};
 use rialto_flow::history::{self, Ending, Entry};
-use rialto_flow::store::{Outcome, RunFilter, RunStanding, RunSummary, Store, StoreError, StoredRun};
+use rialto_flow::store::{
+    Outcome, RunFilter, RunStanding, RunSummary, Store, StoreError, StoredRun,
+};
 use rialto_flow::{Flow, FlowContext, FlowError, RetryPolicy, StepError};
 use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Seq};
 use serde::{Deserialize, Serialize};
@@ -134,7 +136,9 @@ impl StatementFlow {
         let after = match ended.filter(|_| is_usable) {
             Some(ended) => ended,
             None if is_usable => Seq::ZERO,
-            None => self.begin_anew(ended.unwrap_or_default().max(Seq(oldest.0.saturating_sub(1))))?,
+            None => {
+                self.begin_anew(ended.unwrap_or_default().max(Seq(oldest.0.saturating_sub(1))))?
+            }
         };
         let ended = ended.unwrap_or_default();
         let gap = (after > ended).then_some(StatementRange { after: ended, last: after });
@@ -156,8 +160,7 @@ impl StatementFlow {
             let feed = self.maker.live.read();
             for account in feed.accounts() {
                 let own = feed.balances(account.account);
-                balances
-                    .extend(own.map(|it| (it.account, it.currency, it.available, it.reserved)));
+                balances.extend(own.map(|it| (it.account, it.currency, it.available, it.reserved)));
             }
             feed.seq()
         };
@@ -215,7 +218,13 @@ impl StatementFlow {
         }
         let StatementRange { after, last } = plan.range;
         let (members, refused) = (published.members, published.refused.len());
-        tracing::info!(first = after.0 + 1, last = last.0, members, refused, "statements were made");
+        tracing::info!(
+            first = after.0 + 1,
+            last = last.0,
+            members,
+            refused,
+            "statements were made"
+        );
         Ok(published)
     }
 }
@@ -291,4 +300,40 @@ pub(crate) fn tell_all(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_statements_beyond_the_limit_are_counted() {
+        let mut published = Published { members: 0, refused: Vec::new(), refused_more: 0 };
+        let range = StatementRange { after: Seq(1), last: Seq(2) };
+        for member in 0..REFUSED_MAX as u32 + 3 {
+            published.refuse(MemberId(member), range, OutboxRefusal::QuotaReached, 0);
+        }
+        assert_eq!((published.refused.len(), published.refused_more), (REFUSED_MAX, 3));
+        // A step's result and the run's output have to fit into the store.
+        let (range, gap) = (StatementRange { after: Seq(u64::MAX), last: Seq(u64::MAX) }, None);
+        let longest = Refused {
+            member: MemberId(u32::MAX),
+            range,
+            refusal: OutboxRefusal::Other,
+            tries: u8::MAX,
+        };
+        let refused = vec![longest; REFUSED_MAX];
+        let outcome = RunOutcome { range, gap, members: 0, refused, refused_more: 0 };
+        let bytes = postcard::to_stdvec(&outcome).unwrap().len();
+        assert!(bytes <= rialto_flow::Options::default().payload_bytes_max, "{bytes}");
+    }
+
+    #[test]
+    fn a_refused_statement_is_tried_a_number_of_times() {
+        let range = StatementRange { after: Seq(1), last: Seq(2) };
+        let refused = |refusal, tries| Refused { member: MemberId(1), range, refusal, tries };
+        assert!(refused(OutboxRefusal::QuotaReached, crate::TRIES_MAX - 1).is_owed());
+        assert!(!refused(OutboxRefusal::QuotaReached, crate::TRIES_MAX).is_owed());
+        assert!(!refused(OutboxRefusal::TooLarge, 1).is_owed());
+    }
 }

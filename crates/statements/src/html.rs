@@ -117,7 +117,11 @@ impl Write for Escaping<'_, '_> {
 impl<'a> HtmlPage<'a> {
     /// A page about the range between two positions.
     #[must_use]
-    pub(crate) fn new(heading: StatementHeading, opening: &'a Positions, closing: &'a Positions) -> HtmlPage<'a> {
+    pub(crate) fn new(
+        heading: StatementHeading,
+        opening: &'a Positions,
+        closing: &'a Positions,
+    ) -> HtmlPage<'a> {
         let (transfers, fills, ended) = (Table::default(), Table::default(), Table::default());
         HtmlPage { heading, opening, closing, transfers, fills, ended }
     }
@@ -205,8 +209,18 @@ impl<'a> HtmlPage<'a> {
         let heads = ["Time", "Account", "What", "Available", "Held", "Currency", "Reference"];
         table("Deposits and withdrawals", &heads, &[1, 3, 4], &self.transfers, &mut page);
         let heads = [
-            "Time", "Account", "Instrument", "Side", "Role", "Price", "Quantity", "Notional",
-            "Fee", "Currency", "Order", "Trade",
+            "Time",
+            "Account",
+            "Instrument",
+            "Side",
+            "Role",
+            "Price",
+            "Quantity",
+            "Notional",
+            "Fee",
+            "Currency",
+            "Order",
+            "Trade",
         ];
         table("Fills", &heads, &[1, 5, 6, 7, 8, 10, 11], &self.fills, &mut page);
         let heads =
@@ -217,7 +231,13 @@ impl<'a> HtmlPage<'a> {
     }
 
     /// The balances of an account, with what moved them.
-    fn balances(&self, account: AccountId, name: &str, summary: &StatementSummary, page: &mut String) {
+    fn balances(
+        &self,
+        account: AccountId,
+        name: &str,
+        summary: &StatementSummary,
+        page: &mut String,
+    ) {
         let written = write!(page, "<h2>Account {account} {}</h2>\n", Escaped(name));
         written.expect("a text takes everything");
         let mut table = Table::default();
@@ -243,8 +263,17 @@ impl<'a> HtmlPage<'a> {
             });
         }
         let heads = [
-            "Currency", "Opening available", "Opening held", "Deposits", "Withdrawals",
-            "Received", "Given", "Fees", "Closing available", "Closing held", "Closing total",
+            "Currency",
+            "Opening available",
+            "Opening held",
+            "Deposits",
+            "Withdrawals",
+            "Received",
+            "Given",
+            "Fees",
+            "Closing available",
+            "Closing held",
+            "Closing total",
         ];
         rows(&heads, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], &table.rows, page);
     }

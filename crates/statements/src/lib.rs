@@ -56,9 +56,7 @@ pub use bus::StatementsBus;
 pub use error::{PositionsError, StatementError, StatementsOpenError};
 pub use html::PAGE_ROWS_MAX;
 pub use line::{EndedDetail, FillDetail, LineDetail, StatementLine};
-pub use outbox::{
-    OutboxRefusal, STATEMENTS_DIRECTORY, StatementRange, file_stem, member_tenant,
-};
+pub use outbox::{OutboxRefusal, STATEMENTS_DIRECTORY, StatementRange, file_stem, member_tenant};
 pub use positions::{AccountHolder, BalancesDigest, PositionBalance, Positions};
 pub use request::{ListStatementRuns, RUNS_PAGE_MAX, RunStatements};
 pub use run::{REFUSED_MAX, Refused, RunOutcome, RunStage, StatementRun, TRIES_MAX, Trigger};

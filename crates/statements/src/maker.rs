@@ -2,9 +2,10 @@
 
 use crate::csv::CsvRows;
 use crate::error::StatementError;
+use crate::flow::tell_all;
 use crate::html::HtmlPage;
 use crate::line::StatementLine;
-use crate::outbox::{self, StatementRange, OutboxRefusal, file_stem, member_tenant, refusal};
+use crate::outbox::{self, OutboxRefusal, StatementRange, file_stem, member_tenant, refusal};
 use crate::positions::{BalancesDigest, Positions};
 use crate::range::each_event;
 use crate::summary::{StatementHeading, StatementSummary};
@@ -89,7 +90,17 @@ impl Maker {
             }
         }
         for members in waiting.chunks(self.members_per_pass.max(1)) {
-            self.write(&folded, &stem, members, &mut made)?;
+            match self.write(&folded, &stem, members, &mut made) {
+                Err(error) if !error.may_pass() => {
+                    // Others have their statements already, so that the run must not fail: the next
+                    // one would begin before its range again.
+                    let reason = tell_all(&error);
+                    tracing::error!(reason, "statements cannot be written: their events are gone");
+                    let gone = members.iter().map(|member| (*member, OutboxRefusal::EventsGone));
+                    made.refused.extend(gone);
+                }
+                written => written?,
+            }
         }
         Ok(made)
     }

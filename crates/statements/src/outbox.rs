@@ -74,7 +74,9 @@ impl OutboxRefusal {
             | OutboxRefusal::PathTaken
             | OutboxRefusal::TooManyTenants
             | OutboxRefusal::Other => true,
-            OutboxRefusal::TooLarge | OutboxRefusal::EventsGone | OutboxRefusal::DoesNotAddUp => false,
+            OutboxRefusal::TooLarge | OutboxRefusal::EventsGone | OutboxRefusal::DoesNotAddUp => {
+                false
+            }
         }
     }
 }
@@ -82,9 +84,13 @@ impl OutboxRefusal {
 /// An error of the depot: of one member alone, or of all.
 pub(crate) fn refusal(error: DepotError) -> Result<OutboxRefusal, StatementError> {
     Ok(match error {
-        DepotError::TenantStage { .. } | DepotError::UnknownTenant(_) => OutboxRefusal::TenantClosed,
+        DepotError::TenantStage { .. } | DepotError::UnknownTenant(_) => {
+            OutboxRefusal::TenantClosed
+        }
         DepotError::Quota { .. } => OutboxRefusal::QuotaReached,
-        DepotError::FileExists { .. } | DepotError::SubmitConflict { .. } => OutboxRefusal::PathTaken,
+        DepotError::FileExists { .. } | DepotError::SubmitConflict { .. } => {
+            OutboxRefusal::PathTaken
+        }
         DepotError::TooLarge { .. } => OutboxRefusal::TooLarge,
         DepotError::TooMany { .. } => OutboxRefusal::TooManyTenants,
         DepotError::Invalid { .. } | DepotError::Name(_) => OutboxRefusal::Other,
@@ -215,10 +221,7 @@ pub(crate) fn store_positions(depot: &Depot, positions: &Positions) -> Result<()
 }
 
 /// The positions of a sequence, if they are stored.
-pub(crate) fn load_positions(
-    depot: &Depot,
-    seq: Seq,
-) -> Result<Option<Positions>, StatementError> {
+pub(crate) fn load_positions(depot: &Depot, seq: Seq) -> Result<Option<Positions>, StatementError> {
     let unreadable = |why: String| StatementError::Unreadable { seq, why };
     let tenant = own_tenant();
     let path = joined(&positions_directory(), &positions_name(seq)?);
@@ -269,7 +272,8 @@ fn stored_positions(depot: &Depot) -> Result<Vec<(Seq, rialto_depot::FileId)>, S
     let mut found = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let page = depot.kept_files(&tenant, &prefix, after.as_deref(), rialto_depot::PAGE_FILES_MAX);
+        let page =
+            depot.kept_files(&tenant, &prefix, after.as_deref(), rialto_depot::PAGE_FILES_MAX);
         let page = match page {
             Err(DepotError::UnknownTenant(_)) => return Ok(found),
             page => page?,

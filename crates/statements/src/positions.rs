@@ -1,7 +1,7 @@
 //! The balances of all members as of a sequence: what a statement begins with.
 
 use crate::error::PositionsError;
-use crate::line::{LineDetail, EndedDetail, FillDetail, StatementLine};
+use crate::line::{EndedDetail, FillDetail, LineDetail, StatementLine};
 use aws_lc_rs::digest::{Context, SHA256};
 use rialto_feed::{Baseline, Moment};
 use rialto_model::{
@@ -209,7 +209,13 @@ impl Positions {
                 fold.post(account, currency, 0, -amount.0, LineDetail::WithdrawalSettled(reference))
             }
             Event::WithdrawalReleased { account, currency, amount: Amount(amount), reference } => {
-                fold.post(account, currency, amount, -amount, LineDetail::WithdrawalReleased(reference))
+                fold.post(
+                    account,
+                    currency,
+                    amount,
+                    -amount,
+                    LineDetail::WithdrawalReleased(reference),
+                )
             }
             Event::MemberCreated { member, name } => {
                 self.members.insert(member, name);
@@ -381,8 +387,7 @@ impl<T: FnMut(&StatementLine)> Fold<'_, T> {
                 fee,
             }
         };
-        let sides =
-            [(Role::Maker, trade.maker_account), (Role::Taker, trade.taker_account)];
+        let sides = [(Role::Maker, trade.maker_account), (Role::Taker, trade.taker_account)];
         for (role, account) in sides {
             self.fill(&instrument, account, fill(role), trade.buyer_unreserved.0)?;
         }

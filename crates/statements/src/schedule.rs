@@ -66,7 +66,9 @@ mod tests {
         for text in ["00:00", "00:05", "09:30", "23:59"] {
             assert_eq!(text.parse::<DayTime>().unwrap().to_string(), text);
         }
-        for text in ["", "5", "0:05", "00:5", "24:00", "12:60", "-1:00", "+1:00", "12:00:00", "ab:cd"] {
+        for text in
+            ["", "5", "0:05", "00:5", "24:00", "12:60", "-1:00", "+1:00", "12:00:00", "ab:cd"]
+        {
             assert!(text.parse::<DayTime>().is_err(), "{text:?}");
         }
     }

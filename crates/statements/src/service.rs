@@ -79,12 +79,8 @@ impl StatementService {
             stop: Arc::clone(&stop),
             members_per_pass: settings.members_per_pass,
         };
-        let flow = StatementFlow {
-            maker,
-            engine,
-            store: Arc::clone(&store),
-            worker: Arc::clone(&worker),
-        };
+        let flow =
+            StatementFlow { maker, engine, store: Arc::clone(&store), worker: Arc::clone(&worker) };
         let clock = Arc::clone(&options.clock);
         let flows = Flows::builder(store).register(flow).options(options).open()?;
         let (flows, starting) = (Some(flows), Mutex::default());

@@ -1,7 +1,7 @@
 //! What a statement says about each account and currency: opening, movements, closing.
 
 use crate::line::{LineDetail, StatementLine};
-use crate::positions::{Positions, PositionBalance};
+use crate::positions::{PositionBalance, Positions};
 use rialto_feed::Moment;
 use rialto_model::{AccountId, CurrencyId, MemberId, Name, Side};
 use std::collections::BTreeMap;
@@ -35,10 +35,13 @@ impl BalanceMovements {
         let change = line.available + line.held;
         match line.detail {
             LineDetail::Deposit(_) => self.deposits += change,
-            LineDetail::Withdrawal(_) | LineDetail::WithdrawalSettled(_) => self.withdrawals -= change,
+            LineDetail::Withdrawal(_) | LineDetail::WithdrawalSettled(_) => {
+                self.withdrawals -= change
+            }
             LineDetail::WithdrawalHeld(_) | LineDetail::WithdrawalReleased(_) => {}
             // What moves nothing, because nothing is kept for the instrument, is no movement.
-            LineDetail::Fill(_) | LineDetail::Payment(_) if line.available == 0 && line.held == 0 => {}
+            LineDetail::Fill(_) | LineDetail::Payment(_)
+                if line.available == 0 && line.held == 0 => {}
             LineDetail::Fill(fill) => match fill.side {
                 Side::Buy => self.received += change,
                 Side::Sell => self.given -= change,
@@ -94,7 +97,9 @@ impl StatementSummary {
     ) -> Option<(AccountId, CurrencyId)> {
         let accounts = closing.accounts_of(member).map(|(account, _)| account);
         let balances = accounts.flat_map(|account| {
-            closing.of_account(account).map(move |(currency, standing)| (account, currency, standing))
+            closing
+                .of_account(account)
+                .map(move |(currency, standing)| (account, currency, standing))
         });
         let mut kept = 0;
         for (account, currency, standing) in balances {

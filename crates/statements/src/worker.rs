@@ -21,12 +21,13 @@ impl Worker {
         // One run at a time has one step at a time. A step that is tried again may find the last
         // attempt before it.
         let (sender, jobs) = sync_channel::<Job>(2);
-        let thread = std::thread::Builder::new().name("statements".to_owned()).spawn(move || {
-            lower_priority(nice);
-            for job in jobs {
-                job();
-            }
-        })?;
+        let thread =
+            std::thread::Builder::new().name("statements".to_owned()).spawn(move || {
+                lower_priority(nice);
+                for job in jobs {
+                    job();
+                }
+            })?;
         Ok(Worker { jobs: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 

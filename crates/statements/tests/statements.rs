@@ -73,8 +73,18 @@ async fn a_statement_says_what_moved_each_balance() {
     let rows = Rows::of(&csv);
     let fill = rows.only(
         "fill",
-        &["account", "currency", "held", "side", "role", "price", "quantity", "notional", "fee",
-          "fee_currency"],
+        &[
+            "account",
+            "currency",
+            "held",
+            "side",
+            "role",
+            "price",
+            "quantity",
+            "notional",
+            "fee",
+            "fee_currency",
+        ],
     );
     assert_eq!(fill, ["1 BTC -2.0000 sell maker 50.00 2.00 100.0000 -0.0100 USD"]);
     assert_eq!(rows.only("payment", &["currency", "available"]), ["USD 100.0100"]);
@@ -353,4 +363,39 @@ async fn a_file_in_the_place_of_a_statement_is_left_alone() {
     assert!(contents.iter().any(|content| content == "mine"));
     let unknown = stage.depot.tenant(&TenantName::new("member-9").unwrap());
     assert!(matches!(unknown, Err(DepotError::UnknownTenant(_))));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_depot_that_refuses_everything_delays_the_run_and_there_is_one_at_a_time() {
+    let answer_within = Duration::from_millis(20);
+    let stage = Stage::with(&SimDisk::new(1), StatementSettings { answer_within, ..settings() });
+    stage.begin();
+    stage.depot.set_refusing(true);
+    assert_eq!(stage.run().await.unwrap().stage, RunStage::Running);
+    assert_eq!(stage.run().await.unwrap_err().code(), "statements_running");
+    assert!(!stage.bus.service().start_due().unwrap());
+    let range = stage.live.seq();
+    stage.send(deposit(1, USD, 5, "later"));
+    stage.depot.set_refusing(false);
+    while stage.runs().await[0].ended.is_none() {
+        // The pause between the attempts is over when the clock says so.
+        stage.clock.advance(Duration::from_secs(60));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let RunStage::Completed(outcome) = stage.runs().await.remove(0).stage else { panic!() };
+    assert_eq!(outcome.range.last, range, "the range was recorded when the run began");
+    assert_eq!(outcome.members, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_operators_run_and_list_statements() {
+    use rialto_bus::{Context, Dispatch};
+    use rialto_desk::{Grant, Scope};
+    use rialto_statements::{ListStatementRuns, RunStatements};
+    let stage = Stage::new(&SimDisk::new(1));
+    let member = Grant::new([Scope::Read, Scope::Trade].into_iter().collect(), [AccountId(1)]);
+    let cx = Context::new().with_principal(&member);
+    assert!(stage.bus.send(RunStatements, &cx).await.is_err());
+    assert!(stage.bus.query(ListStatementRuns { limit: 1 }, &cx).await.is_err());
+    assert_eq!(stage.runs().await, []);
 }

@@ -23,6 +23,6 @@ pub(crate) use queue::{
     delivered_info, group_options, lease_numbers, message_info, new_messages, topic_info,
     topic_options, transaction,
 };
-pub(crate) use venue::{balance_info, instrument_spec, rules_over};
 pub(crate) use statement::statement_run_info;
+pub(crate) use venue::{balance_info, instrument_spec, rules_over};
 pub(crate) use withdrawal::withdrawal_info;

@@ -28,9 +28,8 @@ pub(crate) fn statement_run_info(run: &StatementRun) -> StatementRunInfo {
             info.members = outcome.members;
             info.refused = outcome.refused.iter().map(refused).collect();
             info.refused_more = outcome.refused_more;
-            info.gap = outcome
-                .gap
-                .map(|gap| StatementGap { first_seq: gap.first(), last_seq: gap.last });
+            info.gap =
+                outcome.gap.map(|gap| StatementGap { first_seq: gap.first(), last_seq: gap.last });
         }
     }
     info

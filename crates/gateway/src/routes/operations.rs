@@ -57,6 +57,7 @@ pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
         ("flows", gate.payments.is_some()),
         ("queues", gate.queues.is_some()),
         ("depot", gate.depot.is_some()),
+        ("statements", gate.statements.is_some()),
     ];
     let response = BackupAnswer {
         directory: made.directory.to_string_lossy().into_owned(),

@@ -10,9 +10,7 @@ use axum::http::StatusCode;
 use rialto_api::{Nothing, StatementRunAnswer, StatementRunsAnswer, StatementRunsQuery};
 use rialto_bus::{Request as BusRequest, Serves};
 use rialto_desk::Scope;
-use rialto_statements::{
-    ListStatementRuns, RUNS_PAGE_MAX, RunStage, RunStatements, StatementsBus,
-};
+use rialto_statements::{ListStatementRuns, RUNS_PAGE_MAX, RunStage, RunStatements, StatementsBus};
 
 /// `POST /v1/admin/statements`
 pub(super) async fn run(gate: &Gate, request: Request) -> Handled {

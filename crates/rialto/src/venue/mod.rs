@@ -190,7 +190,8 @@ impl Venue {
 
         let statements = config.statements.enabled.then(|| depot.clone()).flatten().map(|depot| {
             let venue = (running.clone(), live.clone());
-            let part = statements::Part::new(config, Arc::clone(&disk), venue, depot, records.clone());
+            let part =
+                statements::Part::new(config, Arc::clone(&disk), venue, depot, records.clone());
             let made = part.made();
             let mut part = lifecycle.register("statements", part);
             part.needs("journal").needs("feed").needs("depot").restart(Restart::NEVER);

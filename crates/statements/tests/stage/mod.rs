@@ -89,8 +89,7 @@ impl Stage {
         };
         let store = Arc::new(LogStore::open_on(shared, Path::new("/data/statements"), options)?);
         let options = Options { clock: Arc::new(clock.clone()), ..Options::default() };
-        let service =
-            StatementService::open(store, venue(), depot.clone(), settings, options)?;
+        let service = StatementService::open(store, venue(), depot.clone(), settings, options)?;
         let bus = StatementsBus::new(service);
         Ok(Stage { bus, depot, desk, live, engine, clock: clock.clone() })
     }
@@ -154,7 +153,12 @@ impl Stage {
             let (account, member) = (AccountId(account), MemberId(member));
             commands.push(Command::CreateAccount { account, member, name: name("main") });
             for currency in [BTC, USD] {
-                commands.push(deposit(account.0, currency, 10_000_000_000, &format!("begin-{currency}")));
+                commands.push(deposit(
+                    account.0,
+                    currency,
+                    10_000_000_000,
+                    &format!("begin-{currency}"),
+                ));
             }
         }
         self.send_all(&commands);
