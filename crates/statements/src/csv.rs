@@ -1,5 +1,4 @@
 //! A statement as CSV: opening, lines in the order of events, reserve, closing.
-// format: docs/formats/statement.md
 
 use crate::line::{LineDetail, StatementLine};
 use crate::positions::Positions;
@@ -138,9 +137,9 @@ impl<'a> CsvRows<'a> {
         let code = currency.map_or("", |currency| currency.code.as_str());
         let decimal = |value| Decimal { value, scale };
         let member = self.heading.member;
-        let written = write!(
+        let written = writeln!(
             out,
-            "{record},{member},{},{},{account},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+            "{record},{member},{},{},{account},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             at.seq,
             utc::show(at.time),
             Field(code),

@@ -8,7 +8,7 @@ use crate::error::StatementError;
 use crate::maker::Maker;
 use crate::outbox::{self, OutboxRefusal, StatementRange};
 use crate::positions::{BalancesDigest, Positions};
-use crate::run::{REFUSED_MAX, Refused, RunOutcome, Trigger};
+use crate::run::{REFUSED_MAX, RunOutcome, StatementRefusal, Trigger};
 use crate::worker::Worker;
 use rialto_desk::baseline_of;
 use rialto_engine::{Engine, ReplayError};
@@ -46,14 +46,14 @@ pub(crate) struct Plan {
     /// Commands that no statement covers, because their events were gone.
     gap: Option<StatementRange>,
     /// Statements of earlier runs that were refused.
-    owed: Vec<Refused>,
+    owed: Vec<StatementRefusal>,
 }
 
 /// The result of publishing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Published {
     members: u32,
-    refused: Vec<Refused>,
+    refused: Vec<StatementRefusal>,
     refused_more: u32,
 }
 
@@ -184,7 +184,7 @@ impl StatementFlow {
 
     fn publish(&self, plan: &Plan) -> Result<Published, StatementError> {
         let mut published = Published { members: 0, refused: Vec::new(), refused_more: 0 };
-        let mut owed: BTreeMap<StatementRange, Vec<Refused>> = BTreeMap::new();
+        let mut owed: BTreeMap<StatementRange, Vec<StatementRefusal>> = BTreeMap::new();
         for one in &plan.owed {
             owed.entry(one.range).or_default().push(*one);
         }
@@ -242,7 +242,7 @@ impl Published {
             return;
         }
         let tries = tries.saturating_add(1);
-        self.refused.push(Refused { member, range, refusal, tries });
+        self.refused.push(StatementRefusal { member, range, refusal, tries });
     }
 }
 
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!((published.refused.len(), published.refused_more), (REFUSED_MAX, 3));
         // A step's result and the run's output have to fit into the store.
         let (range, gap) = (StatementRange { after: Seq(u64::MAX), last: Seq(u64::MAX) }, None);
-        let longest = Refused {
+        let longest = StatementRefusal {
             member: MemberId(u32::MAX),
             range,
             refusal: OutboxRefusal::Other,
@@ -331,7 +331,8 @@ mod tests {
     #[test]
     fn a_refused_statement_is_tried_a_number_of_times() {
         let range = StatementRange { after: Seq(1), last: Seq(2) };
-        let refused = |refusal, tries| Refused { member: MemberId(1), range, refusal, tries };
+        let refused =
+            |refusal, tries| StatementRefusal { member: MemberId(1), range, refusal, tries };
         assert!(refused(OutboxRefusal::QuotaReached, crate::TRIES_MAX - 1).is_owed());
         assert!(!refused(OutboxRefusal::QuotaReached, crate::TRIES_MAX).is_owed());
         assert!(!refused(OutboxRefusal::TooLarge, 1).is_owed());

@@ -238,7 +238,7 @@ impl<'a> HtmlPage<'a> {
         summary: &StatementSummary,
         page: &mut String,
     ) {
-        let written = write!(page, "<h2>Account {account} {}</h2>\n", Escaped(name));
+        let written = writeln!(page, "<h2>Account {account} {}</h2>", Escaped(name));
         written.expect("a text takes everything");
         let mut table = Table::default();
         for (currency, closing) in self.closing.of_account(account) {
@@ -291,9 +291,9 @@ fn table(title: &str, heads: &[&str], numbers: &[usize], table: &Table, page: &m
     rows(heads, numbers, &table.rows, page);
     if table.total > table.shown as u64 {
         let (shown, total) = (table.shown, table.total);
-        let written = write!(
+        let written = writeln!(
             page,
-            "<p class=\"note\">The first {shown} of {total} are shown; the CSV has all.</p>\n"
+            "<p class=\"note\">The first {shown} of {total} are shown; the CSV has all.</p>"
         );
         written.expect("a text takes everything");
     }

@@ -59,7 +59,9 @@ pub use line::{EndedDetail, FillDetail, LineDetail, StatementLine};
 pub use outbox::{OutboxRefusal, STATEMENTS_DIRECTORY, StatementRange, file_stem, member_tenant};
 pub use positions::{AccountHolder, BalancesDigest, PositionBalance, Positions};
 pub use request::{ListStatementRuns, RUNS_PAGE_MAX, RunStatements};
-pub use run::{REFUSED_MAX, Refused, RunOutcome, RunStage, StatementRun, TRIES_MAX, Trigger};
+pub use run::{
+    REFUSED_MAX, RunOutcome, RunStage, StatementRefusal, StatementRun, TRIES_MAX, Trigger,
+};
 pub use schedule::{DayTime, InvalidDayTime};
 pub use service::{StatementService, StatementSettings};
 pub use statements::{StatementOptions, Statements};

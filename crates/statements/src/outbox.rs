@@ -16,6 +16,7 @@ pub const STATEMENTS_DIRECTORY: &str = "out/statements";
 const OWN_TENANT: &str = "venue-statements";
 const POSITIONS_DIRECTORY: &str = "positions";
 /// The first bytes of stored positions: their format.
+// format: docs/formats/statement.md
 const POSITIONS_MAGIC: &[u8; 8] = b"RSTPOS01";
 /// The most bytes of stored positions that are read.
 const POSITIONS_BYTES_MAX: u64 = 4 << 30;

@@ -27,7 +27,7 @@ pub enum Trigger {
 
 /// A statement that a member's outbox refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct StatementRefusal {
     /// The member.
     pub member: MemberId,
     /// What the statement covers.
@@ -38,7 +38,7 @@ pub struct Refused {
     pub tries: u8,
 }
 
-impl Refused {
+impl StatementRefusal {
     /// Whether the next run tries it again.
     #[must_use]
     pub fn is_owed(&self) -> bool {
@@ -56,15 +56,15 @@ pub struct RunOutcome {
     /// The number of members whose statements are in their outboxes.
     pub members: u32,
     /// Statements that were refused, of this range and earlier ones.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<StatementRefusal>,
     /// How many more were refused, and are forgotten.
     pub refused_more: u32,
 }
 
 impl RunOutcome {
     /// The statements that the next run tries again.
-    pub fn owed(&self) -> impl Iterator<Item = Refused> + '_ {
-        self.refused.iter().copied().filter(Refused::is_owed)
+    pub fn owed(&self) -> impl Iterator<Item = StatementRefusal> + '_ {
+        self.refused.iter().copied().filter(StatementRefusal::is_owed)
     }
 
     /// The sequences whose positions later runs need.

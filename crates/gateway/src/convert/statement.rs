@@ -1,7 +1,7 @@
 //! Runs of statements.
 
 use rialto_api::{RefusedStatement, StatementGap, StatementRunInfo};
-use rialto_statements::{Refused, RunStage, StatementRun};
+use rialto_statements::{RunStage, StatementRefusal, StatementRun};
 
 pub(crate) fn statement_run_info(run: &StatementRun) -> StatementRunInfo {
     let mut info = StatementRunInfo {
@@ -35,7 +35,7 @@ pub(crate) fn statement_run_info(run: &StatementRun) -> StatementRunInfo {
     info
 }
 
-fn refused(one: &Refused) -> RefusedStatement {
+fn refused(one: &StatementRefusal) -> RefusedStatement {
     RefusedStatement {
         member: one.member,
         first_seq: one.range.first(),
