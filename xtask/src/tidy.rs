@@ -39,6 +39,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("rialto-payments", 6),
     ("rialto-statements", 6),
     ("rialto-gateway", 7),
+    ("rialto-s3", 7),
     ("rialto-bench", 8),
     ("rialto", 9),
 ];

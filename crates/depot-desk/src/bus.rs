@@ -14,6 +14,7 @@ use crate::limits::DepotLimits;
 use crate::policy::DepotPolicy;
 use crate::results::CompleteWith;
 use crate::service::DepotService;
+use crate::shelves::{CreateShelf, DeleteEmptyTenant, DeleteKept, KeepParts, ListTree};
 use crate::upkeep::{AdoptFiles, GetScrub};
 use crate::watches::{AddWatch, ListWatches, RemoveWatch, ScanWatch, SetWatch};
 use rialto_bus::behaviour::{Authorisation, Counters};
@@ -37,6 +38,8 @@ bus! {
                 later RefuseClaims, later ReturnClaims, later CompleteWith,
                 later ListTenants, later GetTenant, later SetTenant, later SetTenantStage,
                 later DeleteTenant, later SetDirectory,
+                later ListTree, later DeleteKept, later CreateShelf, later DeleteEmptyTenant,
+                later KeepParts,
                 later ListVolumes, later MountVolume, later DrainVolume, later UnmountVolume,
                 later ListWatches, later AddWatch, later SetWatch, later ScanWatch,
                 later RemoveWatch, later GetScrub, later AdoptFiles;

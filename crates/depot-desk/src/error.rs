@@ -25,6 +25,7 @@ pub fn depot_error(error: DepotError) -> Error {
         DepotError::TenantExists(_) => as_kind(ErrorKind::Conflict, "tenant_exists"),
         DepotError::TenantStage { .. } => as_kind(ErrorKind::Conflict, "tenant_not_enabled"),
         DepotError::FileExists { .. } => as_kind(ErrorKind::Conflict, "file_exists"),
+        DepotError::WrongKind { .. } => as_kind(ErrorKind::Conflict, "wrong_directory_kind"),
         DepotError::Claimed(_) => as_kind(ErrorKind::Conflict, "file_claimed"),
         DepotError::ClaimLost(_) => as_kind(ErrorKind::Conflict, "claim_lost"),
         DepotError::VolumeInUse { .. } => as_kind(ErrorKind::Conflict, "volume_in_use"),

@@ -179,7 +179,11 @@ pub(crate) fn check_page(max: usize) -> Result<()> {
 
 impl DepotService {
     /// Refuses a file that would create one tenant more than a grant of the client allows.
-    fn check_new_tenant(&self, client: &DepotPrincipal, tenant: &TenantName) -> Result<()> {
+    pub(crate) fn check_new_tenant(
+        &self,
+        client: &DepotPrincipal,
+        tenant: &TenantName,
+    ) -> Result<()> {
         if client.is_operator() || self.depot.has_tenant(tenant) {
             return Ok(());
         }

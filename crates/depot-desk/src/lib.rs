@@ -51,10 +51,13 @@ mod content;
 mod error;
 mod files;
 mod limits;
+mod pace;
+mod pieces;
 mod policy;
 mod principal;
 mod results;
 mod service;
+mod shelves;
 mod upkeep;
 mod watches;
 
@@ -74,9 +77,15 @@ pub use files::{
     ReadFile, RedriveFiles, StoreFile,
 };
 pub use limits::{DepotLimits, TransferSlot};
+pub use pace::{UploadPace, UploadTooSlow};
+pub use pieces::{ContentCut, FilePieces};
 pub use policy::{DepotPolicy, NeedsDepotRight, may_store};
 pub use principal::DepotPrincipal;
 pub use results::{CompleteWith, ResultContents, ResultSender, may_complete_with};
 pub use service::DepotService;
+pub use shelves::{
+    CreateShelf, DeleteEmptyTenant, DeleteKept, KeepParts, ListTree, PARTS_DIRECTORY, TreeEntry,
+    TreePage,
+};
 pub use upkeep::{ADOPTIONS_MAX, AdoptFiles, Adopted, GetScrub, Scrubbing, volume_name};
 pub use watches::{AddWatch, ListWatches, RemoveWatch, ScanWatch, SetWatch};

@@ -20,8 +20,8 @@ use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use rialto_statelog::StateLogError;
 use std::io::Read;
-use std::sync::{Arc, PoisonError};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// How many bytes of a source are read at a time.
@@ -184,6 +184,18 @@ impl Depot {
         quota: Quota,
     ) -> Result<(), DepotError> {
         self.pool.set_directory(name, directory, kind, quota)
+    }
+
+    /// What becomes of the files of a directory.
+    ///
+    /// # Errors
+    /// [`DepotError::UnknownTenant`].
+    pub fn directory_kind(
+        &self,
+        name: &TenantName,
+        directory: &Directory,
+    ) -> Result<DirectoryKind, DepotError> {
+        Ok(self.pool.tenant(name)?.kind_of(directory))
     }
 
     /// Adds a volume to the pool. Returns its number.
@@ -406,6 +418,13 @@ impl Depot {
     #[must_use]
     pub fn has_tenant(&self, name: &TenantName) -> bool {
         self.pool.find_tenant(name.as_str()).is_some()
+    }
+
+    /// Whether a tenant is being deleted, and its name not free yet.
+    #[must_use]
+    pub fn is_deleting(&self, name: &TenantName) -> bool {
+        let tenant = self.pool.find_tenant(name.as_str());
+        tenant.is_some_and(|tenant| tenant.stage() == Stage::Deleting)
     }
 
     /// The names of all tenants, in no order.

@@ -2,7 +2,7 @@
 
 use crate::name::InvalidDepotName;
 use crate::volume::VolumeError;
-use crate::{FileId, TenantName};
+use crate::{Directory, DirectoryKind, FileId, TenantName};
 use rialto_disk::DiskError;
 use rialto_log::Level;
 use rialto_queue::QueueError;
@@ -77,6 +77,14 @@ pub enum DepotError {
         tenant: TenantName,
         /// The path.
         path: String,
+    },
+    /// The directory is of another kind than the file needs.
+    #[error("the directory {directory:?} is a {} directory", kind.name())]
+    WrongKind {
+        /// The directory.
+        directory: Directory,
+        /// What it is.
+        kind: DirectoryKind,
     },
     /// The file is claimed.
     #[error("the file {0} is claimed; it can be deleted when the claim ends")]

@@ -1,10 +1,10 @@
 //! A file that a client wants to store.
 
-use crate::DepotError;
 use crate::name::{Directory, FileName};
 use crate::record::{
     CONTENT_TYPE_BYTES_MAX, METADATA_BYTES_MAX, METADATA_ENTRIES_MAX, SUBMIT_KEY_BYTES_MAX,
 };
+use crate::{DepotError, DirectoryKind};
 use rialto_clock::Timestamp;
 use rialto_log::Level;
 
@@ -35,6 +35,8 @@ pub struct NewFile {
     pub submit_key: Option<String>,
     /// Refuses the file if one is kept under its path already.
     pub if_absent: bool,
+    /// Refuses the file if its directory is of another kind.
+    pub kind: Option<DirectoryKind>,
     /// A durability above that of the pool, for this file alone.
     pub level: Option<Level>,
 }

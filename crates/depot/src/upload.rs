@@ -110,6 +110,9 @@ impl Upload {
         pool.check_room()?;
         new.check(pool.now(), pool.options.priorities)?;
         let kind = tenant.kind_of(&new.directory);
+        if new.kind.is_some_and(|wanted| wanted != kind) {
+            return Err(DepotError::WrongKind { directory: new.directory, kind });
+        }
         if kind == DirectoryKind::Shelf {
             if new.name.is_none() {
                 return Err(DepotError::invalid("name", "a file that is kept needs a name"));

@@ -61,7 +61,8 @@ fn the_level_of_a_pool_without_a_record_of_it_is_that_of_its_queues() {
         };
         for asked in LEVELS.into_iter().filter(|asked| *asked != made) {
             let refused = open(asked).err();
-            let is_refused = matches!(refused, Some(DepotError::OtherLevel { level, .. }) if level == made);
+            let is_refused =
+                matches!(refused, Some(DepotError::OtherLevel { level, .. }) if level == made);
             assert!(is_refused, "{asked} of {made}: {refused:?}");
         }
         open(made).unwrap();

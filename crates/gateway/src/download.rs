@@ -3,18 +3,14 @@
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
-use rialto_depot::{DepotError, FileReader, FileRecord};
-use rialto_depot_desk::{OpenedFile, TransferSlot};
+use rialto_depot::FileRecord;
+use rialto_depot_desk::{FilePieces, OpenedFile};
 use std::io;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use tokio::task::JoinHandle;
-
-/// The bytes of a piece, which is as long as a block of a volume, so that a block is read once.
-const PIECE_BYTES: u64 = 1 << 20;
 
 /// The entity tag of a file: its SHA-256, or its CRC-32C.
 pub(crate) fn etag(file: &FileRecord) -> String {
@@ -75,47 +71,11 @@ impl Part {
     }
 }
 
-type PieceRead = (FileReader, Result<Bytes, DepotError>);
-
-/// Reads the piece at an offset, at most to `end`.
-fn read_piece(mut reader: FileReader, at: u64, end: u64) -> PieceRead {
-    // Later pieces begin where blocks do.
-    let piece_end = (at / PIECE_BYTES + 1) * PIECE_BYTES;
-    let length = usize::try_from(piece_end.min(end) - at).unwrap_or(usize::MAX);
-    let mut piece = vec![0; length];
-    let mut done = 0;
-    while done < length {
-        match reader.read_at(at + done as u64, &mut piece[done..]) {
-            Ok(0) => break,
-            Ok(read) => done += read,
-            Err(error) => return (reader, Err(error)),
-        }
-    }
-    piece.truncate(done);
-    (reader, Ok(piece.into()))
-}
-
-fn begin_piece(reader: FileReader, at: u64, end: u64) -> JoinHandle<PieceRead> {
-    tokio::task::spawn_blocking(move || read_piece(reader, at, end))
-}
-
-/// The content of a file as the body of an answer. A piece is read when the one before is sent, and
-/// no thread waits for the client.
+/// The content of a file as the body of an answer.
 pub(crate) struct Download {
-    state: State,
-    at: u64,
-    end: u64,
+    pieces: FilePieces,
     /// Counts downloads that end early.
     cut: Arc<AtomicU64>,
-    _slot: TransferSlot,
-}
-
-enum State {
-    /// The first piece has been read.
-    First(FileReader, Bytes),
-    Waiting(FileReader),
-    Reading(JoinHandle<PieceRead>),
-    Ended,
 }
 
 impl Download {
@@ -126,26 +86,8 @@ impl Download {
         range: Range<u64>,
         cut: &Arc<AtomicU64>,
     ) -> rialto_bus::Result<Download> {
-        let OpenedFile { reader, slot } = opened;
-        let (reader, piece) =
-            begin_piece(reader, range.start, range.end).await.map_err(panicked)?;
-        let piece = piece.map_err(rialto_depot_desk::depot_error)?;
-        let (at, end) = (range.start, range.end);
-        Ok(Download { state: State::First(reader, piece), at, end, cut: cut.clone(), _slot: slot })
+        Ok(Download { pieces: FilePieces::begin(opened, range).await?, cut: cut.clone() })
     }
-
-    /// Ends the body early, so that the connection is closed before the length that was announced.
-    fn cut_off(&mut self, reason: String) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        self.state = State::Ended;
-        self.cut.fetch_add(1, Ordering::Relaxed);
-        tracing::error!(at = self.at, "a download ended early: {reason}");
-        Poll::Ready(Some(Err(io::Error::other(reason))))
-    }
-}
-
-fn panicked(error: tokio::task::JoinError) -> rialto_bus::Error {
-    let message = format!("The operation failed: {error}.");
-    rialto_bus::Error::new(rialto_bus::ErrorKind::Internal, "depot_failed", message)
 }
 
 impl Body for Download {
@@ -156,42 +98,25 @@ impl Body for Download {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        loop {
-            let (reader, piece) = match std::mem::replace(&mut self.state, State::Ended) {
-                State::First(reader, piece) => (reader, piece),
-                State::Ended => return Poll::Ready(None),
-                State::Waiting(_) if self.at >= self.end => return Poll::Ready(None),
-                State::Waiting(reader) => {
-                    self.state = State::Reading(begin_piece(reader, self.at, self.end));
-                    continue;
+        self.pieces.poll_next(cx).map(|piece| {
+            Some(match piece? {
+                Ok(piece) => Ok(Frame::data(piece)),
+                // The connection is closed before the length that was announced.
+                Err(error) => {
+                    self.cut.fetch_add(1, Ordering::Relaxed);
+                    tracing::error!(at = error.at, "a download ended early: {}", error.reason);
+                    Err(io::Error::other(error))
                 }
-                State::Reading(mut reading) => {
-                    let Poll::Ready(read) = Pin::new(&mut reading).poll(cx) else {
-                        self.state = State::Reading(reading);
-                        return Poll::Pending;
-                    };
-                    match read {
-                        Ok((reader, Ok(piece))) => (reader, piece),
-                        Ok((_, Err(error))) => return self.cut_off(error.to_string()),
-                        Err(error) => return self.cut_off(error.to_string()),
-                    }
-                }
-            };
-            if piece.is_empty() {
-                return self.cut_off("the file is shorter than its record says".to_owned());
-            }
-            self.at += piece.len() as u64;
-            self.state = State::Waiting(reader);
-            return Poll::Ready(Some(Ok(Frame::data(piece))));
-        }
+            })
+        })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.at >= self.end || matches!(self.state, State::Ended)
+        self.pieces.has_ended()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.end - self.at)
+        SizeHint::with_exact(self.pieces.bytes_left())
     }
 }
 

@@ -5,6 +5,7 @@ use crate::call::Call;
 use crate::connections::Connections;
 use crate::intake::Intake;
 use crate::limits::{Bodies, JournalQuota};
+use crate::metrics::MoreMetrics;
 use crate::recorded::Recorded;
 use crate::refusals::Refusals;
 use crate::stream::Streams;
@@ -44,9 +45,11 @@ pub(crate) struct Gate {
     /// The queues, if they are enabled.
     pub(crate) queues: Option<QueueBus>,
     /// The depot, if it is enabled.
-    pub(crate) depot: Option<DepotBus>,
+    pub(crate) depot: Option<Arc<DepotBus>>,
     /// Downloads that ended early because the content was damaged.
     pub(crate) downloads_cut: Arc<AtomicU64>,
+    /// Metrics of other doors of the process.
+    pub(crate) more_metrics: Option<MoreMetrics>,
     pub(crate) ids: Generator<SystemClock>,
     /// Makes traces for requests without one.
     pub(crate) traces: SplitMix,

@@ -14,6 +14,7 @@ mod config;
 mod connections;
 mod convert;
 mod decimal;
+mod depot_access;
 mod download;
 
 mod error;
@@ -54,7 +55,9 @@ pub mod depot_json {
     };
 }
 
+pub use depot_access::{DepotAccess, DepotKey};
 pub use error::{ApiError, status_of};
+pub use metrics::{MoreMetrics, OtherMetric};
 pub use origin::Origin;
 pub use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
 pub use rialto_api::{

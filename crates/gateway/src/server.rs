@@ -2,9 +2,11 @@
 
 use crate::auth::{Gatekeeper, KeyBus, KeyStore};
 use crate::connections::{Connections, Door, Pools, Router, operations_limits, public_limits};
+use crate::depot_access::DepotAccess;
 use crate::gate::Gate;
 use crate::intake::Intake;
 use crate::limits::{Bodies, BodyLimits, JournalQuota};
+use crate::metrics::MoreMetrics;
 use crate::recorded::Recorded;
 use crate::refusals::{self, Refusals};
 use crate::stream::Streams;
@@ -63,6 +65,7 @@ pub struct Gateway {
     threads: Threads,
     local_addr: SocketAddr,
     operations_addr: Option<SocketAddr>,
+    gate: Arc<Gate>,
     stop: watch::Sender<bool>,
     /// Ends when the last connection has dropped its sender.
     finished: mpsc::Receiver<()>,
@@ -84,6 +87,8 @@ pub struct GatewayParts {
     pub queue: Option<Queue>,
     /// Serves files. The caller closes the depot after the gateway has ended.
     pub depot: Option<Depot>,
+    /// Metrics of other doors of the process, which `/metrics` shows too.
+    pub metrics: Option<MoreMetrics>,
 }
 
 /// The threads of a gateway.
@@ -148,7 +153,7 @@ impl Gateway {
         keys: Arc<KeyStore>,
         parts: GatewayParts,
     ) -> Result<Gateway, GatewayError> {
-        let GatewayParts { process, recorder, payments, statements, queue, depot } = parts;
+        let GatewayParts { process, recorder, payments, statements, queue, depot, metrics } = parts;
         let threads = Threads::start(&config)?;
         let (listener, local_addr) = listen(&threads.orders, config.listen, &config)?;
         let operations = match (&threads.operations, config.operations_listen) {
@@ -171,9 +176,11 @@ impl Gateway {
             let _inside = threads.shared.enter();
             QueueBus::open(queue, config.queue, stopped.clone(), recorder.clone())
         });
-        let depot = depot.map(|depot| {
-            DepotBus::open(depot, config.depot.clone(), stopped.clone(), recorder.clone())
-        });
+        let depot = depot
+            .map(|depot| {
+                DepotBus::open(depot, config.depot.clone(), stopped.clone(), recorder.clone())
+            })
+            .map(Arc::new);
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
@@ -198,6 +205,7 @@ impl Gateway {
             queues,
             depot,
             downloads_cut: Arc::default(),
+            more_metrics: metrics,
             intake: Intake::new(process),
             keys: KeyBus::new(keys, recorder.clone()),
             traffic: Traffic::new(),
@@ -232,12 +240,19 @@ impl Gateway {
             router: Router::Public(routes::router(Arc::clone(&gate))),
             connections: Arc::clone(&gate.connections),
             pools: Some(threads.pools()),
-            gate,
+            gate: Arc::clone(&gate),
             stopped,
             working,
         };
         threads.orders.spawn(door.accept());
-        Ok(Gateway { threads, local_addr, operations_addr, stop, finished })
+        Ok(Gateway { threads, local_addr, operations_addr, gate, stop, finished })
+    }
+
+    /// The depot and the keys for another door to it; `None` without a depot. It is to be dropped
+    /// before the shutdown.
+    #[must_use]
+    pub fn depot_access(&self) -> Option<DepotAccess> {
+        DepotAccess::of(&self.gate)
     }
 
     /// The bound address.
@@ -258,7 +273,8 @@ impl Gateway {
     ///
     /// It drops the engine, so that the engine can be shut down next.
     pub fn shutdown(self, deadline: Duration) -> bool {
-        let Gateway { threads, stop, mut finished, .. } = self;
+        let Gateway { threads, stop, mut finished, gate, .. } = self;
+        drop(gate);
         stop.send_replace(true);
         let is_done = threads
             .orders

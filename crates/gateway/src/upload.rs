@@ -15,10 +15,10 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use rialto_api::sign::{HEADER_BODY_SHA256, from_hex};
 use rialto_bus::Context;
-use rialto_depot_desk::ContentSender;
+use rialto_depot_desk::{ContentSender, UploadPace};
 use rialto_desk::Level;
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// An authenticated request whose body has not been read.
 pub(crate) struct Incoming {
@@ -163,9 +163,9 @@ pub(crate) async fn pass_on<T>(
 /// Sends the pieces of a body until its end, or until nobody wants more.
 async fn arrive(gate: &Gate, body: Body, pieces: &mut impl Pieces) -> Result<(), ApiError> {
     let mut body = body;
-    let mut pace = Pace::new(gate.config.body_timeout, gate.config.depot.upload_rate_min);
+    let mut pace = UploadPace::new(gate.config.body_timeout, gate.config.depot.upload_rate_min);
     loop {
-        let frame = tokio::time::timeout_at(pace.end.into(), body.frame()).await;
+        let frame = tokio::time::timeout_at(pace.deadline().into(), body.frame()).await;
         let arrived = match frame {
             Ok(None) => return Ok(()),
             Ok(Some(Err(_))) => {
@@ -175,48 +175,16 @@ async fn arrive(gate: &Gate, body: Body, pieces: &mut impl Pieces) -> Result<(),
             Ok(Some(Ok(frame))) => frame.into_data().ok(),
             Err(_elapsed) => None,
         };
-        pace.count(arrived.as_ref().map_or(0, |data| data.len() as u64))?;
+        pace.count(arrived.as_ref().map_or(0, |data| data.len() as u64)).map_err(|slow| {
+            let message = format!("{slow} Nothing was stored.");
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "upload_too_slow", message)
+        })?;
         let Some(data) = arrived else { continue };
         let began = Instant::now();
         if !pieces.take(data).await? {
             return Ok(());
         }
         // A client is not slow because the disk is.
-        pace.end += began.elapsed();
-    }
-}
-
-/// The pace of a body: in each window of time, a number of bytes must arrive.
-struct Pace {
-    window: Duration,
-    bytes_min: u64,
-    bytes: u64,
-    end: Instant,
-}
-
-impl Pace {
-    fn new(window: Duration, rate_min: u64) -> Pace {
-        let bytes_min = u128::from(rate_min) * window.as_millis() / 1_000;
-        let bytes_min = u64::try_from(bytes_min).unwrap_or(u64::MAX).max(1);
-        Pace { window, bytes_min, bytes: 0, end: Instant::now() + window }
-    }
-
-    fn count(&mut self, bytes: u64) -> Result<(), ApiError> {
-        self.bytes += bytes;
-        let now = Instant::now();
-        if now < self.end {
-            return Ok(());
-        }
-        if self.bytes < self.bytes_min {
-            let message = format!(
-                "The content arrives too slowly: at least {} bytes must come in {} ms. Nothing was \
-                 stored.",
-                self.bytes_min,
-                self.window.as_millis()
-            );
-            return Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "upload_too_slow", message));
-        }
-        (self.bytes, self.end) = (0, now + self.window);
-        Ok(())
+        pace.leave_out(began.elapsed());
     }
 }

@@ -6,7 +6,7 @@ use super::key::{Allowance, LiveKey};
 use super::link::{self, LINK_LIFE_MAX, Link, LinkKey, LinkTarget};
 use super::replay::{NotFresh, SeenSignatures};
 use crate::limits::{Addresses, Bucket, Owner, Rate};
-use crate::{ApiError, GatewayConfig};
+use crate::{ApiError, DepotKey, GatewayConfig};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use rialto_api::sign::{
@@ -348,6 +348,26 @@ impl Gatekeeper {
         live.keys.get(&key.info.id).is_some_and(|key| {
             key.is_valid_at(now_us) && key.working(now_us).any(|secret| secret.made == *made)
         })
+    }
+
+    /// The key of this id, if it is valid now, for another door to the depot.
+    pub(crate) fn depot_key(&self, id: &str) -> Option<DepotKey> {
+        let (live, now_us) = (self.keys.live(), now_us());
+        let key = live.keys.get(id).filter(|key| key.is_valid_at(now_us))?;
+        Some(DepotKey {
+            id: key.info.id.clone(),
+            secrets: key.working(now_us).map(|it| it.secret.clone()).collect(),
+            principal: key.depot_principal.clone(),
+        })
+    }
+
+    /// Takes a request from the allowance of a key that another door has authenticated.
+    pub(crate) fn take_request(&self, id: &str) -> bool {
+        let live = self.keys.live();
+        let Some(key) = live.keys.get(id) else { return false };
+        let has_one = self.take(&key.allowance.requests).is_some();
+        self.rate_limited.fetch_add(u64::from(!has_one), Ordering::Relaxed);
+        has_one
     }
 
     /// Announces each change of a key.

@@ -118,7 +118,7 @@ impl KeyRecord {
 
 /// A secret prepared for verifying signatures.
 pub(super) struct LiveSecret {
-    secret: Secret,
+    pub(super) secret: Secret,
     pub(super) signer: Signer,
     pub(super) links: LinkKey,
     /// The change of the store that made it; 0 if it is older than the opening of the store.

@@ -14,6 +14,7 @@ use rialto_desk::{Durations, GetReport, Health, Report, Scope, Stats, Storage};
 use rialto_model::RejectReason;
 use rialto_payments::{State, WithdrawalService};
 use std::fmt::{Display, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
@@ -36,6 +37,22 @@ pub(crate) async fn export(gate: &Gate, request: Request) -> Result<Response, Ap
     response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
     Ok(response)
 }
+
+/// A metric of another door of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherMetric {
+    /// Its name.
+    pub name: &'static str,
+    /// What it counts or shows.
+    pub help: &'static str,
+    /// Whether it only grows.
+    pub is_counter: bool,
+    /// Its value.
+    pub value: u64,
+}
+
+/// Reads the metrics of another door.
+pub type MoreMetrics = Arc<dyn Fn() -> Vec<OtherMetric> + Send + Sync>;
 
 /// A page of metrics that is being written.
 struct Page(String);
@@ -148,6 +165,10 @@ fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     }
     if let Some(bus) = &gate.depot {
         depot::write(&mut page, gate, bus, is_operator);
+    }
+    for metric in gate.more_metrics.iter().flat_map(|read| read()) {
+        let kind = if metric.is_counter { Kind::Counter } else { Kind::Gauge };
+        page.metric(metric.name, kind, metric.help).value(metric.value);
     }
     gateway(&mut page, gate);
     page.0

@@ -103,6 +103,9 @@ pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
     if let Some(address) = venue.operations_addr() {
         say(format_args!("probes and operators on http://{address}"));
     }
+    if let Some(address) = venue.s3_addr() {
+        say(format_args!("S3 on http://{address}"));
+    }
     say(format_args!(
         "listening on http://{}, level {}, data in {}",
         venue.local_addr(),

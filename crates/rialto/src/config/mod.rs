@@ -46,6 +46,9 @@ pub struct Config {
     pub depot: DepotConfig,
     /// The statements that are put into the outboxes of members.
     pub statements: StatementsConfig,
+    /// The depot over S3.
+    #[cfg(feature = "s3")]
+    pub s3: S3Config,
     /// The most commands that the feed may lag while the venue is ready.
     pub feed_lag_max: u64,
     /// The settings of the recorder.
@@ -144,6 +147,16 @@ pub struct StatementsConfig {
     pub at: DayTime,
 }
 
+/// The settings of the depot over S3. Times and rates of requests are those of the gateway.
+#[cfg(feature = "s3")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct S3Config {
+    /// Whether it is served.
+    pub enabled: bool,
+    /// The address, and the limits.
+    pub options: rialto_s3::S3Options,
+}
+
 /// The settings of the venue's recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderConfig {
@@ -186,6 +199,8 @@ impl Default for Config {
             queue_spare_bytes: QueueOptions::in_memory().spare_bytes_max,
             depot: DepotConfig::default(),
             statements: StatementsConfig::default(),
+            #[cfg(feature = "s3")]
+            s3: S3Config::default(),
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             storage: StorageLimits { entry_bytes: 512 << 20, topics_bytes: 1 << 30 },

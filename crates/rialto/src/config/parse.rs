@@ -210,15 +210,26 @@ fn check_times(config: Config) -> Result<Config, ConfigError> {
 /// Refuses combinations of valid settings that contradict each other.
 pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
     let gateway = &config.gateway;
-    let addresses =
-        [("listen", Some(gateway.listen)), ("operations_listen", gateway.operations_listen)];
+    #[cfg(feature = "s3")]
+    let s3 = config.s3.enabled.then_some(config.s3.options.listen);
+    #[cfg(not(feature = "s3"))]
+    let s3 = None;
+    if s3.is_some() && !config.depot.enabled {
+        let message = "s3.enabled needs depot.enabled: S3 serves the files of the depot".to_owned();
+        return Err(ConfigError::Together { file: None, message });
+    }
+    let addresses = [
+        ("gateway.listen", Some(gateway.listen)),
+        ("gateway.operations_listen", gateway.operations_listen),
+        ("s3.listen", s3),
+    ];
     for (key, address) in addresses {
         let Some(address) = address else { continue };
         if address.ip().is_loopback() || gateway.allow_remote {
             continue;
         }
         let message = format!(
-            "gateway.{key} = {address} is not a loopback address, and there is no TLS: set \
+            "{key} = {address} is not a loopback address, and there is no TLS: set \
              gateway.allow_remote = true if others may read the traffic, or put a TLS proxy in \
              front and listen on 127.0.0.1"
         );

@@ -28,6 +28,8 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("queue", "Topics over HTTP (docs/queue.md)."),
     ("depot", "Files of tenants over HTTP (docs/depot-http.md)."),
     ("statements", "Statements of accounts, made daily (docs/statements.md)."),
+    #[cfg(feature = "s3")]
+    ("s3", "The depot over S3, with times and rates of [gateway] (docs/s3.md)."),
     ("recorder", "Records of requests that change something; `rialto flow` shows them."),
     ("stream", "The WebSocket stream: bounds of each connection, and of all."),
     ("logging", "Log lines on standard error."),
@@ -497,6 +499,36 @@ pub const SETTINGS: &[Setting] = &[
             },
         },
     },
+    #[cfg(feature = "s3")]
+    other!("s3", "enabled", Switch, s3.enabled,
+        "Whether the depot is served over S3. It needs depot.enabled."),
+    #[cfg(feature = "s3")]
+    other!("s3", "listen", Address, s3.options.listen,
+        "The address for S3. It is HTTP: a proxy may add TLS. Another address than a loopback one \
+         needs gateway.allow_remote."),
+    #[cfg(feature = "s3")]
+    number!("s3", "worker_threads", 1, 64, "threads", s3.options.worker_threads as usize,
+        "Threads that serve S3 connections."),
+    #[cfg(feature = "s3")]
+    number!("s3", "connections_max", 1, 65_536, "connections",
+        s3.options.connections_max as usize,
+        "The most S3 connections; one more is closed at once."),
+    #[cfg(feature = "s3")]
+    number!("s3", "address_connections_max", 1, 65_536, "connections",
+        s3.options.address_connections_max as usize,
+        "The most S3 connections of one address; one more is closed at once."),
+    #[cfg(feature = "s3")]
+    number!("s3", "key_requests_max", 1, 65_536, "requests",
+        s3.options.key_requests_max as usize,
+        "The most S3 requests of one key at a time; one more gets SlowDown (503)."),
+    #[cfg(feature = "s3")]
+    number!("s3", "key_open_uploads_max", 1, 1_000, "uploads",
+        s3.options.key_open_uploads_max as usize,
+        "The most multipart uploads of one key to a bucket that are neither completed nor aborted; \
+         one more gets SlowDown (503)."),
+    #[cfg(feature = "s3")]
+    seconds!("s3", "upload_life_s", 60, 31_536_000, s3.options.upload_life,
+        "How long a multipart upload may take. Then its parts are deleted."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "The most requests recorded in one second, sampled at random, with their nested requests. \

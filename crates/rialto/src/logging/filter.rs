@@ -20,6 +20,8 @@ const LEVELS: [(&str, LevelFilter); 6] = [
 const OURS: &str = "rialto";
 /// What other crates than ours emit is logged from this level on, unless they are named.
 const OTHERS: LevelFilter = LevelFilter::WARN;
+/// It logs each refused request as an error, and signatures below that: silent, unless it is named.
+const REFUSING: &str = "s3s";
 
 /// The level of this word.
 pub(crate) fn parse(word: &str) -> Result<LevelFilter, String> {
@@ -71,6 +73,7 @@ impl Filter {
 impl From<LevelFilter> for Filter {
     fn from(level: LevelFilter) -> Filter {
         let targets = Targets::new().with_default(level.min(OTHERS)).with_target(OURS, level);
+        let targets = targets.with_target(REFUSING, LevelFilter::OFF);
         Filter { targets, most: level }
     }
 }

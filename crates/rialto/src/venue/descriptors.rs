@@ -42,6 +42,11 @@ impl Need {
             others.push(("depot.uploads_max and depot.downloads_max", transfers as u64));
             others.push(("history and volumes of the depot", DEPOT));
         }
+        #[cfg(feature = "s3")]
+        if config.s3.enabled {
+            // One more is accepted and closed.
+            others.push(("s3.connections_max", 1 + config.s3.options.connections_max as u64));
+        }
         Need { connections: gateway.descriptors_max() as u64, others }
     }
 

@@ -5,7 +5,7 @@ use super::made::Made;
 use rialto_depot::Depot;
 use rialto_desk::{Live, VenueParts};
 use rialto_engine::Engine;
-use rialto_gateway::{Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey};
+use rialto_gateway::{Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey, MoreMetrics};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
@@ -20,6 +20,16 @@ pub(super) struct Door {
     pub(super) local_addr: SocketAddr,
     pub(super) operations_addr: Option<SocketAddr>,
     pub(super) keys: Arc<KeyStore>,
+    /// For another door to the depot, which takes it: it must not outlive the gateway.
+    #[cfg(feature = "s3")]
+    depot_access: std::sync::Mutex<Option<rialto_gateway::DepotAccess>>,
+}
+
+#[cfg(feature = "s3")]
+impl Door {
+    pub(super) fn take_depot_access(&self) -> Option<rialto_gateway::DepotAccess> {
+        self.depot_access.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+    }
 }
 
 pub(super) struct Part {
@@ -36,6 +46,8 @@ pub(super) struct Part {
     pub(super) queue: Option<Made<Queue>>,
     /// None if the venue has no depot.
     pub(super) depot: Option<Made<Depot>>,
+    /// The metrics of another door, if there is one.
+    pub(super) metrics: Option<MoreMetrics>,
     pub(super) process: Overview,
     pub(super) recorder: Option<Arc<Recorder>>,
     pub(super) deadline: Deadline,
@@ -61,10 +73,19 @@ impl Component for Part {
             statements: statements.and_then(|bus| bus.upgrade()),
             queue: queue.map(|queue| Queue::clone(&queue)),
             depot: depot.map(|depot| Depot::clone(&depot)),
+            metrics: self.metrics.clone(),
         };
         let gateway = Gateway::start_with(self.config.clone(), venue, Arc::clone(&keys), parts)?;
         let (local_addr, operations_addr) = (gateway.local_addr(), gateway.operations_addr());
-        self.made.put(Door { local_addr, operations_addr, keys });
+        self.made.put(Door {
+            local_addr,
+            operations_addr,
+            keys,
+            #[cfg(feature = "s3")]
+            depot_access: std::sync::Mutex::new(
+                self.metrics.is_some().then(|| gateway.depot_access()).flatten(),
+            ),
+        });
         self.running = Some(gateway);
         Ok(())
     }

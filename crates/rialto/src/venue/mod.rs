@@ -15,6 +15,8 @@ mod keys;
 mod made;
 mod queue;
 mod recorder;
+#[cfg(feature = "s3")]
+mod s3;
 mod statements;
 mod storage;
 mod withdrawals;
@@ -78,6 +80,7 @@ pub struct Venue {
     keys: Arc<KeyStore>,
     local_addr: SocketAddr,
     operations_addr: Option<SocketAddr>,
+    s3_addr: Option<SocketAddr>,
 }
 
 /// The report of a start.
@@ -212,7 +215,14 @@ impl Venue {
             storage.needs("depot");
         }
 
+        #[cfg(feature = "s3")]
+        let traffic = config.s3.enabled.then(Arc::<rialto_s3::S3Traffic>::default);
+        #[cfg(feature = "s3")]
+        let metrics = traffic.clone().map(s3::metrics);
+        #[cfg(not(feature = "s3"))]
+        let metrics = None;
         let gateway = gateway::Part {
+            metrics,
             queue,
             depot,
             statements,
@@ -252,6 +262,16 @@ impl Venue {
             gateway.needs("statements");
         }
 
+        #[cfg(feature = "s3")]
+        let s3 = traffic.map(|traffic| {
+            let options = s3_options(config);
+            let s3 = s3::Part::new(options, door.clone(), traffic, deadline.clone());
+            let made = s3.made();
+            let mut s3 = lifecycle.register("s3", s3);
+            s3.needs("gateway").needs("depot").restart(Restart::NEVER).stop_within(stop_within);
+            made
+        });
+
         lifecycle.start().map_err(|error| {
             // Its hash is stored, so that no later start can show it.
             if let Some(key) = &new_admin_key {
@@ -275,6 +295,10 @@ impl Venue {
             keys: Arc::clone(&door.keys),
             local_addr: door.local_addr,
             operations_addr: door.operations_addr,
+            #[cfg(feature = "s3")]
+            s3_addr: s3.map(|s3| s3.get()).transpose().map_err(started)?.map(|it| *it),
+            #[cfg(not(feature = "s3"))]
+            s3_addr: None,
         };
         let recovery = recovery.get().map_err(started)?;
         let opening = Opening { recovery: RecoveryReport::clone(&recovery), new_admin_key };
@@ -309,6 +333,12 @@ impl Venue {
     #[must_use]
     pub fn operations_addr(&self) -> Option<SocketAddr> {
         self.operations_addr
+    }
+
+    /// The address of S3, if the depot is served over it.
+    #[must_use]
+    pub fn s3_addr(&self) -> Option<SocketAddr> {
+        self.s3_addr
     }
 
     /// Waits until queries know of `seq`.
@@ -364,6 +394,20 @@ impl Venue {
                  acknowledged, and the next start replays it\n{report}"
             ))),
         }
+    }
+}
+
+/// The options of S3: times and rates are those of the gateway.
+#[cfg(feature = "s3")]
+fn s3_options(config: &Config) -> rialto_s3::S3Options {
+    let gateway = &config.gateway;
+    rialto_s3::S3Options {
+        allow_remote: gateway.allow_remote,
+        head_timeout: gateway.head_timeout,
+        body_timeout: gateway.body_timeout,
+        upload_rate_min: gateway.depot.upload_rate_min,
+        answer_timeout: gateway.answer_timeout,
+        ..config.s3.options.clone()
     }
 }
 

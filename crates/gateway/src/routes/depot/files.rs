@@ -135,6 +135,7 @@ fn new_file(gate: &Gate, incoming: &Incoming) -> Result<NewFile, ApiError> {
         expires_at: query.expires_at,
         submit_key: submit_key.map(|value| text("idempotency-key", value)).transpose()?,
         if_absent: query.if_absent.unwrap_or_default(),
+        kind: None,
         level: incoming.level(gate)?,
     })
 }

@@ -22,7 +22,7 @@ const RESERVED: [&str; 4] = ["claims", "tenants", "volumes", "watches"];
 
 /// The depot's bus, if this venue has one.
 fn bus(gate: &Gate) -> Result<&DepotBus, ApiError> {
-    gate.depot.as_ref().ok_or_else(|| {
+    gate.depot.as_deref().ok_or_else(|| {
         let message = "This venue has no depot; its operator can set enabled in [depot].";
         ApiError::new(StatusCode::NOT_FOUND, "no_depot", message)
     })
