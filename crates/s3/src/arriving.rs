@@ -28,6 +28,8 @@ pub(crate) struct Arriving {
     unread_since: Option<Instant>,
     chunks: Option<ChunkGuard>,
     digest: Option<BodyDigest>,
+    /// Whether some of it was asked for.
+    was_begun: bool,
     /// What was followed and not taken yet.
     ready: VecDeque<Bytes>,
 }
@@ -50,6 +52,7 @@ impl Arriving {
             unread_since: Some(Instant::now()),
             chunks,
             digest,
+            was_begun: false,
             ready,
         }
     }
@@ -104,6 +107,7 @@ impl Body for Arriving {
             // A client is not slow because the disk is.
             self.pace.leave_out(since.elapsed());
         }
+        self.was_begun = true;
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 self.unread_since = Some(Instant::now());
@@ -157,7 +161,7 @@ impl Body for Arriving {
 impl Drop for Arriving {
     fn drop(&mut self) {
         if let Some(unread) = self.inner.take() {
-            self.session.leave_unread(unread);
+            self.session.leave_unread((unread, self.was_begun));
         }
     }
 }

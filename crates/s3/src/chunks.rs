@@ -165,6 +165,55 @@ mod tests {
         assert_eq!(followed(false, body, 11), Ok((cut.to_vec(), true)));
     }
 
+    /// Whatever arrives, in whatever pieces: the guard refuses it, or passes all bytes of the content.
+    #[test]
+    fn no_bytes_are_lost_or_made_up() {
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut below = |bound: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random).unwrap_or(0) % bound
+        };
+        let alphabet = b"0123af;:\r\n\r\n\r\nchunk-signature=x";
+        for nth in 0..20_000 {
+            let noise: Vec<u8> = (0..below(60)).map(|_| alphabet[below(alphabet.len())]).collect();
+            let (mut body, mut content) = (Vec::new(), Vec::new());
+            for _ in 0..below(4) {
+                let chunk: Vec<u8> = (0..1 + below(9)).map(|_| alphabet[below(9)]).collect();
+                body.extend(format!("{:x}\r\n", chunk.len()).bytes());
+                body.extend_from_slice(&chunk);
+                body.extend_from_slice(b"\r\n");
+                content.extend(chunk);
+            }
+            body.extend_from_slice(if nth % 2 == 0 { b"0\r\n" } else { &noise });
+            let piece = 1 + below(12);
+            let Ok((cut, has_last)) = followed(false, &body, piece) else { continue };
+            let again =
+                followed(false, &cut, 1 + below(12)).expect("what was passed is well-formed");
+            assert_eq!(again.1, has_last);
+            if nth % 2 == 0 {
+                assert_eq!(decoded(&cut), content, "{body:?} by {piece}");
+                assert_eq!(followed(true, &body, piece), Ok((body, true)));
+            }
+        }
+    }
+
+    /// The content of well-formed chunks.
+    fn decoded(mut wire: &[u8]) -> Vec<u8> {
+        let mut content = Vec::new();
+        loop {
+            let end = wire.windows(2).position(|pair| pair == b"\r\n").unwrap();
+            let length = std::str::from_utf8(&wire[..end]).unwrap();
+            let length = usize::from_str_radix(length, 16).unwrap();
+            if length == 0 {
+                return content;
+            }
+            content.extend_from_slice(&wire[end + 2..end + 2 + length]);
+            wire = &wire[end + 4 + length..];
+        }
+    }
+
     #[test]
     fn wrong_framing_is_refused() {
         for bad in [

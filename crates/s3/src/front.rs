@@ -11,11 +11,11 @@ use crate::keys::{SigningKey, SigningKeys};
 use crate::names::BucketNames;
 use crate::options::S3Options;
 use crate::service::DepotS3;
-use crate::session::Session;
+use crate::session::{Session, Unread};
 use crate::traffic::S3Traffic;
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{CONNECTION, HeaderValue};
+use hyper::header::{CONNECTION, EXPECT, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use rialto_depot_desk::{DepotBus, UploadPace};
@@ -125,15 +125,17 @@ impl Front {
         let (head, body) = request.into_parts();
         let method = head.method.clone();
         let path = head.uri.path().to_owned();
+        // Such a client sends its body when somebody reads it.
+        let is_waiting = head.headers.contains_key(EXPECT);
         let (mut response, unread) = match self.claimed(&head).await {
             Ok((session, nth)) => self.served(peer, session, nth, head, body).await?,
-            Err(error) => (self.refused(peer, error, &id)?, Some(body)),
+            Err(error) => (self.refused(peer, error, &id)?, Some((body, false))),
         };
         let status = response.status();
         self.traffic.count_answer(status.as_u16());
         tracing::debug!(request = id, %method, path, status = status.as_u16(), "an S3 request");
-        if let Some(unread) = unread
-            && !drained(unread).await
+        if let Some((unread, was_begun)) = unread
+            && ((is_waiting && !was_begun) || !drained(unread).await)
         {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -194,7 +196,7 @@ impl Front {
         nth: usize,
         head: Parts,
         body: Incoming,
-    ) -> Result<(Response<Body>, Option<Incoming>), s3s::HttpError> {
+    ) -> Result<(Response<Body>, Option<Unread>), s3s::HttpError> {
         let session = Arc::new(session);
         let chunks = match payload_of(&head.headers) {
             payload if payload.starts_with(SIGNED_CHUNKS) => Some(ChunkGuard::new(true)),
@@ -205,7 +207,7 @@ impl Front {
         let digest = match head.method == Method::POST && chunks.is_none() {
             true => match BodyDigest::of(&head.headers) {
                 Ok(digest) => Some(digest),
-                Err(error) => return Ok((respond(error, None)?, Some(body))),
+                Err(error) => return Ok((respond(error, None)?, Some((body, false)))),
             },
             false => None,
         };

@@ -18,9 +18,12 @@ pub(crate) struct Session {
     /// Why its body was refused.
     fault: OnceLock<BodyFault>,
     /// The rest of a body that nobody read.
-    unread: Mutex<Option<Incoming>>,
+    unread: Mutex<Option<Unread>>,
     _slot: RequestSlot,
 }
+
+/// The rest of a body, and whether some of it was asked for.
+pub(crate) type Unread = (Incoming, bool);
 
 /// Why a body was refused while it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +77,11 @@ impl Session {
         self.fault.get()
     }
 
-    pub(crate) fn leave_unread(&self, body: Incoming) {
+    pub(crate) fn leave_unread(&self, body: Unread) {
         *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
     }
 
-    pub(crate) fn take_unread(&self) -> Option<Incoming> {
+    pub(crate) fn take_unread(&self) -> Option<Unread> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -51,14 +51,17 @@ fn chosen(
         return Err(refusal(S3ErrorCode::MalformedXML, message));
     }
     let mut parts: Vec<Arc<FileRecord>> = Vec::with_capacity(named.len());
+    let number_of = |part: &CompletedPart| part.part_number.unwrap_or_default();
     let mut before = 0;
-    for (nth, part) in named.iter().enumerate() {
-        let number = part.part_number.unwrap_or_default();
+    for number in named.iter().map(number_of) {
         if number <= before {
             let message = format!("The part {number} is behind the part {before}.");
             return Err(refusal(S3ErrorCode::InvalidPartOrder, message));
         }
         before = number;
+    }
+    for (nth, part) in named.iter().enumerate() {
+        let number = number_of(part);
         let file = stored.get(&number).ok_or_else(|| invalid_part(number, "was not stored"))?;
         if part.e_tag.as_ref().is_none_or(|etag| etag.value() != etag_of(file).value()) {
             return Err(invalid_part(number, "has another entity tag"));
