@@ -304,3 +304,74 @@ impl Handler<KeepParts> for DepotService {
         .await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_depot::{DepotOptions, NewFile, split_path};
+
+    fn shelf(paths: &[&str]) -> (tempfile::TempDir, Depot, TenantName) {
+        let dir = tempfile::tempdir().unwrap();
+        let depot = Depot::open(DepotOptions::at(dir.path())).unwrap();
+        let acme = TenantName::new("acme").unwrap();
+        depot.create_tenant(&acme, Quota::default()).unwrap();
+        let (root, kind) = (Directory::root(), Some(DirectoryKind::Shelf));
+        depot.set_directory(&acme, &root, kind, Quota::default()).unwrap();
+        for path in paths {
+            let (directory, name) = split_path(path).unwrap();
+            depot.put_bytes(&acme, NewFile::new(directory, name), b"").unwrap();
+        }
+        (dir, depot, acme)
+    }
+
+    #[test]
+    fn pages_of_any_length_have_each_entry_once_and_no_parts_of_uploads() {
+        let last = format!("a/{}x", char::MAX);
+        let paths =
+            [".multipart/uploads/1", "a.txt", "a/1", "a/2", &last, "a0", "b/c/1", "b/c/2", "z"];
+        let (_dir, depot, tenant) = shelf(&paths);
+        let all = |prefix: &str, delimiter: &str, max: usize| {
+            let (mut found, mut after) = (Vec::new(), String::new());
+            loop {
+                let (prefix, delimiter) = (prefix.to_owned(), delimiter.to_owned());
+                let list = ListTree { tenant: tenant.clone(), prefix, delimiter, after, max };
+                let page = list_tree(&depot, &list).unwrap();
+                assert!(page.entries.len() <= max);
+                found.extend(page.entries.iter().map(TreeEntry::path));
+                after = found.last().cloned().unwrap_or_default();
+                if !page.has_more {
+                    return found;
+                }
+            }
+        };
+        for max in 1..10 {
+            assert_eq!(all("", "", max), paths[1..]);
+            assert_eq!(all("", "/", max), ["a.txt", "a/", "a0", "b/", "z"]);
+            assert_eq!(all("a", "/", max), ["a.txt", "a/", "a0"]);
+            assert_eq!(all("a/", "/", max), ["a/1", "a/2", &last]);
+            assert_eq!(all("b/", "/", max), ["b/c/"]);
+            assert_eq!(all("b", "c/", max), ["b/c/"]);
+            assert!(all("none", "/", max).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_tenant_with_files_is_not_deleted_and_goes_on() {
+        let (_dir, depot, tenant) = shelf(&["a"]);
+        assert!(!delete_empty(&depot, &tenant).unwrap());
+        let id = depot.file_at(&tenant, "a").unwrap().record.id;
+        depot.disable_tenant(&tenant).unwrap();
+        depot.delete(&tenant, id).unwrap();
+        let upload = depot.enable_tenant(&tenant).and_then(|()| {
+            let (directory, name) = split_path("b").unwrap();
+            depot.begin(&tenant, NewFile::new(directory, name))
+        });
+        // A file that is being written counts.
+        assert!(!delete_empty(&depot, &tenant).unwrap());
+        upload.unwrap().finish().unwrap();
+        let id = depot.file_at(&tenant, "b").unwrap().record.id;
+        depot.delete(&tenant, id).unwrap();
+        assert!(delete_empty(&depot, &tenant).unwrap());
+        assert!(depot.is_deleting(&tenant) || !depot.has_tenant(&tenant));
+    }
+}
