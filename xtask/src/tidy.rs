@@ -36,6 +36,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("rialto-desk", 5),
     ("rialto-broker", 6),
     ("rialto-depot-desk", 6),
+    ("rialto-order-files", 6),
     ("rialto-payments", 6),
     ("rialto-statements", 6),
     ("rialto-gateway", 7),

@@ -23,6 +23,7 @@ use rialto_desk::{
 };
 use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};
+use rialto_order_files::OrderFileCounts;
 use rialto_payments::PaymentsBus;
 use rialto_statements::StatementsBus;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) struct Gate {
     pub(crate) queues: Option<QueueBus>,
     /// The depot, if it is enabled.
     pub(crate) depot: Option<Arc<DepotBus>>,
+    /// Counts of the exchange of order files, if it is enabled.
+    pub(crate) order_files: Option<Arc<OrderFileCounts>>,
     /// Downloads that ended early because the content was damaged.
     pub(crate) downloads_cut: Arc<AtomicU64>,
     /// Metrics of other doors of the process.

@@ -20,6 +20,7 @@ use rialto_depot_desk::DepotBus;
 use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
+use rialto_order_files::OrderFileCounts;
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
 use rialto_recorder::Recorder;
@@ -89,6 +90,8 @@ pub struct GatewayParts {
     pub depot: Option<Depot>,
     /// Metrics of other doors of the process, which `/metrics` shows too.
     pub metrics: Option<MoreMetrics>,
+    /// Counts of the exchange of order files, for the metrics.
+    pub order_files: Option<Arc<OrderFileCounts>>,
 }
 
 /// The threads of a gateway.
@@ -153,7 +156,16 @@ impl Gateway {
         keys: Arc<KeyStore>,
         parts: GatewayParts,
     ) -> Result<Gateway, GatewayError> {
-        let GatewayParts { process, recorder, payments, statements, queue, depot, metrics } = parts;
+        let GatewayParts {
+            process,
+            recorder,
+            payments,
+            statements,
+            queue,
+            depot,
+            order_files,
+            metrics,
+        } = parts;
         let threads = Threads::start(&config)?;
         let (listener, local_addr) = listen(&threads.orders, config.listen, &config)?;
         let operations = match (&threads.operations, config.operations_listen) {
@@ -204,6 +216,7 @@ impl Gateway {
             statements,
             queues,
             depot,
+            order_files,
             downloads_cut: Arc::default(),
             more_metrics: metrics,
             intake: Intake::new(process),

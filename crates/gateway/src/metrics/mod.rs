@@ -1,6 +1,7 @@
 //! Metrics in the text format of Prometheus. `docs/metrics.md` lists all.
 
 mod depot;
+mod order_files;
 mod queue;
 
 use crate::ApiError;
@@ -169,6 +170,9 @@ fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     for metric in gate.more_metrics.iter().flat_map(|read| read()) {
         let kind = if metric.is_counter { Kind::Counter } else { Kind::Gauge };
         page.metric(metric.name, kind, metric.help).value(metric.value);
+    }
+    if let Some(counts) = &gate.order_files {
+        order_files::write(&mut page, counts);
     }
     gateway(&mut page, gate);
     page.0

@@ -331,6 +331,7 @@ impl TestVenue {
         let parts = GatewayParts {
             payments: Some(payments.bus()),
             queue: Some(queue),
+            order_files: depot.is_some().then(Default::default),
             depot: depot.clone(),
             ..GatewayParts::default()
         };

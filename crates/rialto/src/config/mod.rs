@@ -17,6 +17,7 @@ use rialto_depot::DepotOptions;
 use rialto_desk::LiveConfig;
 use rialto_engine::{EngineConfig, StorageLimits};
 use rialto_gateway::GatewayConfig;
+use rialto_order_files::OrderFileLimits;
 use rialto_queue::QueueOptions;
 use rialto_statements::DayTime;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,8 @@ pub struct Config {
     /// The depot over S3.
     #[cfg(feature = "s3")]
     pub s3: S3Config,
+    /// The exchange of order files, which needs the pool.
+    pub order_files: OrderFilesConfig,
     /// The most commands that the feed may lag while the venue is ready.
     pub feed_lag_max: u64,
     /// The settings of the recorder.
@@ -157,6 +160,15 @@ pub struct S3Config {
     pub options: rialto_s3::S3Options,
 }
 
+/// The settings of the exchange of order files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OrderFilesConfig {
+    /// Whether the venue has one.
+    pub enabled: bool,
+    /// Its limits.
+    pub limits: OrderFileLimits,
+}
+
 /// The settings of the venue's recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderConfig {
@@ -201,6 +213,7 @@ impl Default for Config {
             statements: StatementsConfig::default(),
             #[cfg(feature = "s3")]
             s3: S3Config::default(),
+            order_files: OrderFilesConfig::default(),
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             storage: StorageLimits { entry_bytes: 512 << 20, topics_bytes: 1 << 30 },

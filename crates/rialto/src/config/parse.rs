@@ -209,6 +209,12 @@ fn check_times(config: Config) -> Result<Config, ConfigError> {
 
 /// Refuses combinations of valid settings that contradict each other.
 pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
+    if config.order_files.enabled && !config.depot.enabled {
+        let message = "order_files.enabled = true needs the depot, into which members drop their \
+                       files: set depot.enabled = true"
+            .to_string();
+        return Err(ConfigError::Together { file: None, message });
+    }
     let gateway = &config.gateway;
     #[cfg(feature = "s3")]
     let s3 = config.s3.enabled.then_some(config.s3.options.listen);

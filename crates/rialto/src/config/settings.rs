@@ -30,6 +30,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("statements", "Statements of accounts, made daily (docs/statements.md)."),
     #[cfg(feature = "s3")]
     ("s3", "The depot over S3, with times and rates of [gateway] (docs/s3.md)."),
+    ("order_files", "Files of orders that members drop into the depot (docs/order-files.md)."),
     ("recorder", "Records of requests that change something; `rialto flow` shows them."),
     ("stream", "The WebSocket stream: bounds of each connection, and of all."),
     ("logging", "Log lines on standard error."),
@@ -529,6 +530,24 @@ pub const SETTINGS: &[Setting] = &[
     #[cfg(feature = "s3")]
     seconds!("s3", "upload_life_s", 60, 31_536_000, s3.options.upload_life,
         "How long a multipart upload may take. Then its parts are deleted."),
+    other!("order_files", "enabled", Switch, order_files.enabled,
+        "Whether members enter orders by files. It needs depot.enabled."),
+    number!("order_files", "file_bytes_max", 1, 268_435_456, "bytes",
+        order_files.limits.file_bytes_max as u64,
+        "The largest file of orders; a larger one is refused. A file in work is in memory, with \
+         about 300 bytes for each row."),
+    number!("order_files", "rows_max", 1, 200_000, "rows", order_files.limits.rows_max as usize,
+        "The most rows of a file; one with more is refused."),
+    number!("order_files", "files_max", 1, 64, "files", order_files.limits.files_max as usize,
+        "How many files are in work at a time, at most one of a member. Each has a thread."),
+    number!("order_files", "orders_per_second", 1, 1_000_000, "orders per second",
+        order_files.limits.orders_per_second as u32,
+        "How many orders of files are sent in a second, over all files, so that orders of the \
+         gateway come through."),
+    number!("order_files", "remembered_max", 1, 1_000_000, "files",
+        order_files.limits.remembered_max as usize,
+        "How many of the last files of a member are remembered by their content. A file with the \
+         content of one of them enters nothing, and gets its answer again."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "The most requests recorded in one second, sampled at random, with their nested requests. \

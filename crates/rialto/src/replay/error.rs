@@ -19,7 +19,7 @@ pub(super) enum InputError {
     /// The format is unknown.
     #[error(
         "{} is in no format that is known: it begins neither with OBW1 nor with the header line of \
-         an order file or of a Bitstamp capture; docs/formats/order-file.md describes order files",
+         an order file or of a Bitstamp capture; docs/formats/replay-file.md describes order files",
         path.display()
     )]
     Unrecognised { path: PathBuf },

@@ -19,7 +19,7 @@ pub(super) enum Format {
     Auto,
     /// The binary streams of the benchmarks.
     Obw,
-    /// Order files as docs/formats/order-file.md describes them.
+    /// Order files as docs/formats/replay-file.md describes them.
     Csv,
     /// A level-3 capture of Bitstamp's live orders.
     Bitstamp,

@@ -1,4 +1,4 @@
-//! Order files: the format of our own, described in `docs/formats/order-file.md`.
+//! Order files: the format of our own, described in `docs/formats/replay-file.md`.
 
 use super::error::InputError;
 use super::input::{Operations, bytes_of};

@@ -7,6 +7,7 @@ use rialto_desk::{Live, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey, MoreMetrics};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
+use rialto_order_files::OrderFileCounts;
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
 use rialto_recorder::Recorder;
@@ -48,6 +49,8 @@ pub(super) struct Part {
     pub(super) depot: Option<Made<Depot>>,
     /// The metrics of another door, if there is one.
     pub(super) metrics: Option<MoreMetrics>,
+    /// None if no orders come in files.
+    pub(super) order_files: Option<Made<OrderFileCounts>>,
     pub(super) process: Overview,
     pub(super) recorder: Option<Arc<Recorder>>,
     pub(super) deadline: Deadline,
@@ -74,6 +77,7 @@ impl Component for Part {
             queue: queue.map(|queue| Queue::clone(&queue)),
             depot: depot.map(|depot| Depot::clone(&depot)),
             metrics: self.metrics.clone(),
+            order_files: self.order_files.as_ref().map(Made::get).transpose()?,
         };
         let gateway = Gateway::start_with(self.config.clone(), venue, Arc::clone(&keys), parts)?;
         let (local_addr, operations_addr) = (gateway.local_addr(), gateway.operations_addr());

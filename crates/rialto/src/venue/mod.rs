@@ -13,6 +13,7 @@ mod gateway;
 mod journal;
 mod keys;
 mod made;
+mod order_files;
 mod queue;
 mod recorder;
 #[cfg(feature = "s3")]
@@ -38,6 +39,7 @@ use rialto_lifecycle::{
     ComponentStartError, ComponentState, Lifecycle, Restart, StatusChange, StopReport, Supervisor,
 };
 use rialto_model::Seq;
+use rialto_order_files::OrderFileOptions;
 use rialto_queue::QueueOptions;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -54,6 +56,8 @@ const DEPOT_DIR: &str = "depot";
 const FLOWS_DIR: &str = "flows";
 /// Where the runs of statements live.
 const STATEMENTS_DIR: &str = "statements";
+/// Where the history of order files lives.
+const ORDER_FILES_DIR: &str = "order-files";
 /// How often something that has no way to call back is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// How often the health of every component is looked at.
@@ -204,6 +208,27 @@ impl Venue {
             made
         });
 
+        let order_files =
+            config.order_files.enabled.then(|| depot.clone()).flatten().map(|depot| {
+                let options = OrderFileOptions {
+                    disk: Arc::clone(&disk),
+                    sealing: config.engine.sealing,
+                    keys: config.engine.keys.clone(),
+                    limits: config.order_files.limits.clone(),
+                    ..OrderFileOptions::at(config.data_dir().join(ORDER_FILES_DIR))
+                };
+                let part = order_files::Part::new(options, running.clone(), live.clone(), depot);
+                let made = part.made();
+                lifecycle
+                    .register("order files", part)
+                    .needs("journal")
+                    .needs("feed")
+                    .needs("depot")
+                    .restart(Restart::NEVER)
+                    .stop_within(stop_within);
+                made
+            });
+
         let storage =
             storage::Part::new(config, disk, running.clone(), queue.clone(), depot.clone());
         let mut storage = lifecycle.register("storage", storage);
@@ -226,6 +251,7 @@ impl Venue {
             queue,
             depot,
             statements,
+            order_files,
             recorder: records,
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
@@ -241,6 +267,7 @@ impl Venue {
         let door = gateway.made.clone();
         let (has_recorder, has_queue) = (gateway.recorder.is_some(), gateway.queue.is_some());
         let (has_depot, has_statements) = (gateway.depot.is_some(), gateway.statements.is_some());
+        let has_order_files = gateway.order_files.is_some();
         let mut gateway = lifecycle.register("gateway", gateway);
         gateway
             .needs("journal")
@@ -271,6 +298,9 @@ impl Venue {
             s3.needs("gateway").needs("depot").restart(Restart::NEVER).stop_within(stop_within);
             made
         });
+        if has_order_files {
+            gateway.needs("order files");
+        }
 
         lifecycle.start().map_err(|error| {
             // Its hash is stored, so that no later start can show it.

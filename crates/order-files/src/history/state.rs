@@ -1,0 +1,220 @@
+//! The state that the records are folded into, and its images.
+
+use super::record::{Begun, Ended, Intention, Record};
+use crate::answer::RowAnswer;
+use crate::content::{ContentDigest, ContentKey};
+use rialto_model::MemberId;
+use rialto_statelog::{InvalidRecord, LoggedState, PendingRecords, StateLogError, Ticket};
+use std::collections::{BTreeMap, HashMap};
+
+/// The most answers of one record.
+const ANSWERS_PER_RECORD: usize = 1_024;
+/// About what an answer and an ended content take in the log.
+const ANSWER_BYTES: usize = 24;
+const ENDED_BYTES: usize = 160;
+
+/// A content whose rows are being sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) begun: Begun,
+    /// The rows that were recorded as going to be sent, behind those with answers.
+    pub(crate) intended: Option<Intention>,
+    /// The answers to the first rows.
+    pub(crate) answers: Vec<RowAnswer>,
+}
+
+/// The answered contents of a member.
+#[derive(Debug, Default)]
+struct Remembered {
+    by_digest: HashMap<ContentDigest, Ended>,
+    by_number: BTreeMap<u64, ContentDigest>,
+}
+
+/// What is known of contents.
+#[derive(Debug)]
+pub(crate) struct State {
+    unfinished: BTreeMap<ContentKey, Progress>,
+    ended: BTreeMap<MemberId, Remembered>,
+    next_number: u64,
+    /// The most contents of a member that are remembered.
+    remembered_max: usize,
+    answers: usize,
+    ended_count: usize,
+}
+
+/// What a checkpoint has still to repeat.
+pub(crate) struct Cursor {
+    unfinished: Vec<ContentKey>,
+    ended: Vec<ContentKey>,
+}
+
+impl State {
+    pub(super) fn new(remembered_max: usize) -> State {
+        State {
+            unfinished: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            next_number: 1,
+            remembered_max: remembered_max.max(1),
+            answers: 0,
+            ended_count: 0,
+        }
+    }
+
+    pub(crate) fn progress(&self, key: &ContentKey) -> Option<&Progress> {
+        self.unfinished.get(key)
+    }
+
+    pub(crate) fn ended(&self, key: &ContentKey) -> Option<&Ended> {
+        self.ended.get(&key.member)?.by_digest.get(&key.digest)
+    }
+
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = (&ContentKey, &Progress)> {
+        self.unfinished.iter()
+    }
+
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Appends a record, and applies it.
+    pub(super) fn record(
+        &mut self,
+        record: Record,
+        records: &mut PendingRecords,
+    ) -> Result<Ticket, StateLogError> {
+        let ticket = append(&record, records)?;
+        self.apply(record);
+        Ok(ticket)
+    }
+
+    /// A change of a content that is not known is one whose image follows.
+    fn apply(&mut self, record: Record) {
+        match record {
+            Record::Begun(key, begun) => match self.unfinished.get_mut(&key) {
+                Some(progress) => progress.begun = begun,
+                None => {
+                    let progress = Progress { begun, intended: None, answers: Vec::new() };
+                    self.unfinished.insert(key, progress);
+                }
+            },
+            Record::Image(key, begun) => {
+                self.forget_progress(&key);
+                let progress = Progress { begun, intended: None, answers: Vec::new() };
+                self.unfinished.insert(key, progress);
+            }
+            Record::Intended(key, intention) => {
+                if let Some(progress) = self.unfinished.get_mut(&key) {
+                    progress.intended = Some(intention);
+                }
+            }
+            Record::Answered { key, first, answers } => {
+                if let Some(progress) = self.unfinished.get_mut(&key)
+                    && progress.answers.len() == first as usize
+                {
+                    self.answers += answers.len();
+                    progress.answers.extend(answers);
+                    progress.intended = None;
+                }
+            }
+            Record::Ended(key, ended) => {
+                self.forget_progress(&key);
+                self.remember(&key, ended);
+            }
+        }
+    }
+
+    fn forget_progress(&mut self, key: &ContentKey) {
+        if let Some(progress) = self.unfinished.remove(key) {
+            self.answers -= progress.answers.len();
+        }
+    }
+
+    fn remember(&mut self, key: &ContentKey, ended: Ended) {
+        self.next_number = self.next_number.max(ended.number + 1);
+        let of_member = self.ended.entry(key.member).or_default();
+        let number = ended.number;
+        if let Some(before) = of_member.by_digest.insert(key.digest, ended) {
+            of_member.by_number.remove(&before.number);
+            self.ended_count -= 1;
+        }
+        of_member.by_number.insert(number, key.digest);
+        self.ended_count += 1;
+        while of_member.by_number.len() > self.remembered_max
+            && let Some((_, oldest)) = of_member.by_number.pop_first()
+        {
+            of_member.by_digest.remove(&oldest);
+            self.ended_count -= 1;
+        }
+    }
+
+    fn images_of_progress(
+        &self,
+        key: &ContentKey,
+        records: &mut PendingRecords,
+    ) -> Result<usize, StateLogError> {
+        let Some(Progress { begun, intended, answers }) = self.unfinished.get(key) else {
+            return Ok(0);
+        };
+        append(&Record::Image(*key, begun.clone()), records)?;
+        for (nth, chunk) in answers.chunks(ANSWERS_PER_RECORD).enumerate() {
+            let first = u32::try_from(nth * ANSWERS_PER_RECORD).unwrap_or(u32::MAX);
+            append(&Record::Answered { key: *key, first, answers: chunk.to_vec() }, records)?;
+        }
+        if let Some(intended) = intended {
+            append(&Record::Intended(*key, *intended), records)?;
+        }
+        Ok(answers.len() * ANSWER_BYTES + ENDED_BYTES)
+    }
+}
+
+fn append(record: &Record, records: &mut PendingRecords) -> Result<Ticket, StateLogError> {
+    let encoded = postcard::to_allocvec(record)
+        .map_err(|_| StateLogError::Encoding { len_max: rialto_statelog::RECORD_BYTES_MAX })?;
+    records.append_bytes(&encoded)
+}
+
+impl LoggedState for State {
+    type Cursor = Cursor;
+
+    fn read(&mut self, seq: u64, record: &[u8]) -> Result<(), InvalidRecord> {
+        let record =
+            postcard::from_bytes(record).map_err(|error| InvalidRecord::new(seq, error))?;
+        self.apply(record);
+        Ok(())
+    }
+
+    fn weight(&self) -> usize {
+        self.answers * ANSWER_BYTES + (self.ended_count + self.unfinished.len()) * ENDED_BYTES
+    }
+
+    fn begin_checkpoint(&self) -> Cursor {
+        let ended = self.ended.iter().flat_map(|(member, remembered)| {
+            let digests = remembered.by_number.values();
+            digests.map(|digest| ContentKey { member: *member, digest: *digest })
+        });
+        Cursor { unfinished: self.unfinished.keys().copied().collect(), ended: ended.collect() }
+    }
+
+    fn write_images(
+        &self,
+        cursor: &mut Cursor,
+        records: &mut PendingRecords,
+        bytes: usize,
+    ) -> Result<bool, StateLogError> {
+        let mut written = 0;
+        while written < bytes {
+            if let Some(key) = cursor.unfinished.pop() {
+                // All of it at once, so that no change comes in between.
+                written += self.images_of_progress(&key, records)?;
+            } else if let Some(key) = cursor.ended.pop() {
+                if let Some(ended) = self.ended(&key) {
+                    append(&Record::Ended(key, ended.clone()), records)?;
+                    written += ENDED_BYTES;
+                }
+            } else {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

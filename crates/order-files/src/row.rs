@@ -1,0 +1,213 @@
+//! The fields of a row, as an order at the scales of its instrument.
+
+use crate::column::OrderColumn;
+use crate::fault::{FileFault, FileFaults, shown};
+use crate::order_file::FileScope;
+use rialto_desk::Listing;
+use rialto_model::{
+    AccountId, Amount, Enumeration, Handling, NewOrder, OrderKind, OrderSize, PostOnly, Price,
+    Quantity, Side, Symbol, Text, TimeInForce, Timestamp,
+};
+use std::fmt::Display;
+
+/// The member's own text of a row: at most 64 bytes of printable ASCII without spaces.
+pub type RowLabel = Text<64>;
+
+/// A row of a checked file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderRow {
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// The member's own text; empty without one.
+    pub label: RowLabel,
+    /// The order, named after content and row.
+    pub order: NewOrder,
+}
+
+impl OrderRow {
+    /// Stands for a row that is wrong, while the others are checked.
+    pub(crate) fn refused(line: u64) -> OrderRow {
+        let (account, instrument) = (AccountId::default(), Default::default());
+        let (quantity, price) = (Quantity::ZERO, Price::ZERO);
+        let order = NewOrder::limit(account, instrument, Side::Buy, quantity, price);
+        OrderRow { line, label: RowLabel::EMPTY, order }
+    }
+}
+
+/// The fields of one row; an empty one is not given.
+pub(crate) struct Fields<'a> {
+    pub(crate) line: u64,
+    pub(crate) texts: [Option<&'a str>; OrderColumn::ALL.len()],
+    /// The position of each in the line.
+    pub(crate) places: [usize; OrderColumn::ALL.len()],
+    pub(crate) faults: &'a mut FileFaults,
+}
+
+impl Fields<'_> {
+    fn fault(&mut self, column: OrderColumn, message: impl Into<String>) {
+        let (line, place) = (self.line, self.places[column as usize]);
+        let name = if place == 0 { String::new() } else { column.name().to_owned() };
+        self.faults.add(FileFault { line, column: place, name, message: message.into() });
+    }
+
+    fn text(&self, column: OrderColumn) -> Option<&str> {
+        self.texts[column as usize]
+    }
+
+    /// A field that is there, as a value.
+    fn parsed<T, E: Display>(
+        &mut self,
+        column: OrderColumn,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        let text = self.text(column)?;
+        match parse(text) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let message = format!("{} {error}.", shown(text));
+                self.fault(column, message);
+                None
+            }
+        }
+    }
+
+    /// One of the words of an enumeration.
+    fn word<T: Enumeration>(&mut self, column: OrderColumn) -> Option<T> {
+        self.parsed(column, |text| {
+            T::from_name(text).ok_or_else(|| {
+                let words: Vec<_> = T::ALL.iter().map(|value| value.name()).collect();
+                format!("is none of {}", words.join(", "))
+            })
+        })
+    }
+
+    fn missing(&mut self, column: OrderColumn) {
+        self.fault(column, format!("The field {} is empty.", column.name()));
+    }
+
+    /// The order, if nothing is wrong; all errors of the row are noted.
+    pub(crate) fn order(&mut self, scope: &FileScope<'_>) -> Option<OrderRow> {
+        let account = self.account(scope);
+        let listing = self.listing(scope);
+        let side = match self.text(OrderColumn::Side) {
+            Some(_) => self.word::<Side>(OrderColumn::Side),
+            None => {
+                self.missing(OrderColumn::Side);
+                None
+            }
+        };
+        let kind = match self.text(OrderColumn::Kind) {
+            Some(_) => self.word::<OrderKind>(OrderColumn::Kind),
+            None => Some(OrderKind::Limit),
+        };
+        let time_in_force = self.word::<TimeInForce>(OrderColumn::TimeInForce);
+        let expire_at = self.parsed(OrderColumn::ExpireAt, time).unwrap_or(Timestamp::ZERO);
+        let post_only = self.word::<PostOnly>(OrderColumn::PostOnly).unwrap_or_default();
+        let self_trade = self.word(OrderColumn::SelfTrade);
+        let cancel_on_disconnect =
+            self.parsed(OrderColumn::CancelOnDisconnect, |text| match text {
+                "true" => Ok(true),
+                "false" => Ok(false),
+                _ => Err("is neither true nor false"),
+            });
+        let capacity = self.word(OrderColumn::Capacity);
+        let label = self.parsed(OrderColumn::Label, |text| RowLabel::new(text.as_bytes()));
+        // Without its instrument a row has no scales.
+        let size = listing.and_then(|on| self.size(&on));
+        let price = listing.and_then(|on| self.price(&on, kind));
+        let usual = match kind? {
+            OrderKind::Limit => TimeInForce::Gtc,
+            OrderKind::Market => TimeInForce::Ioc,
+        };
+        let order = NewOrder {
+            account: account?,
+            instrument: listing?.id,
+            side: side?,
+            kind: kind?,
+            time_in_force: time_in_force.unwrap_or(usual),
+            post_only,
+            self_trade,
+            handling: Handling::NONE
+                .with_cancel_on_disconnect(cancel_on_disconnect.unwrap_or_default())
+                .with_capacity(capacity),
+            size: size?,
+            price: price?,
+            expire_at,
+            client_order_id: Text::EMPTY,
+        };
+        Some(OrderRow { line: self.line, label: label.unwrap_or_default(), order })
+    }
+
+    fn account(&mut self, scope: &FileScope<'_>) -> Option<AccountId> {
+        match (self.text(OrderColumn::Account), scope.accounts) {
+            (None, [only]) => Some(*only),
+            (None, _) => {
+                self.missing(OrderColumn::Account);
+                None
+            }
+            (Some(_), accounts) => self.parsed(OrderColumn::Account, |text| {
+                let account = text.parse().ok().filter(|account| accounts.contains(account));
+                // Whether another member has it is not said.
+                account.ok_or("is no account of this member")
+            }),
+        }
+    }
+
+    fn listing(&mut self, scope: &FileScope<'_>) -> Option<Listing> {
+        if self.text(OrderColumn::Instrument).is_none() {
+            self.missing(OrderColumn::Instrument);
+            return None;
+        }
+        self.parsed(OrderColumn::Instrument, |text| {
+            let symbol = Symbol::new(text.as_bytes()).ok();
+            let listing = symbol.and_then(|symbol| (scope.listing)(&symbol));
+            listing.ok_or("is no instrument of this venue")
+        })
+    }
+
+    fn size(&mut self, on: &Listing) -> Option<OrderSize> {
+        let quantity = self.text(OrderColumn::Quantity).is_some();
+        match (quantity, self.text(OrderColumn::QuoteAmount).is_some()) {
+            (true, true) => {
+                let message = "Give either quantity or quote_amount, not both.";
+                self.fault(OrderColumn::QuoteAmount, message);
+                None
+            }
+            (false, true) => self
+                .parsed(OrderColumn::QuoteAmount, |text| Amount::parse(text, on.quote.scale))
+                .map(OrderSize::Quote),
+            (true, false) => self
+                .parsed(OrderColumn::Quantity, |text| Quantity::parse(text, on.quantity_scale))
+                .map(OrderSize::Base),
+            (false, false) => {
+                self.missing(OrderColumn::Quantity);
+                None
+            }
+        }
+    }
+
+    fn price(&mut self, on: &Listing, kind: Option<OrderKind>) -> Option<Price> {
+        match (self.text(OrderColumn::Price), kind) {
+            (Some(_), _) => {
+                self.parsed(OrderColumn::Price, |text| Price::parse(text, on.price_scale))
+            }
+            (None, Some(OrderKind::Limit)) => {
+                self.missing(OrderColumn::Price);
+                None
+            }
+            (None, _) => Some(Price::ZERO),
+        }
+    }
+}
+
+/// A time: nanoseconds since 1970, as in the API, or RFC 3339.
+fn time(text: &str) -> Result<Timestamp, &'static str> {
+    if let Ok(nanoseconds) = text.parse() {
+        return Ok(Timestamp(nanoseconds));
+    }
+    let time: Option<jiff::Timestamp> = text.parse().ok();
+    let nanoseconds = time.and_then(|time| u64::try_from(time.as_nanosecond()).ok());
+    nanoseconds
+        .map(Timestamp)
+        .ok_or("is no time; use 2026-11-30T16:00:00Z, or nanoseconds since 1970")
+}

@@ -1,0 +1,266 @@
+//! Files of orders, from the drop to the answer.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod stage;
+
+use rialto_depot::{DirectoryKind, FileName, FileState, NewFile, Quota};
+use rialto_order_files::{orders_in, orders_out, tenant_of};
+use stage::{ACME, ALICE, ANNA, BETA, BOB, HEADER, Stage, bids, directory, until};
+
+#[test]
+fn each_row_is_answered_accepted_or_rejected() {
+    let stage = Stage::new(1);
+    let venue = stage.open();
+    let file = "side,quantity,price,account,instrument,label,kind,time_in_force,post_only\n\
+                sell,2,100.50,1,BTC-USD,maker,,,\n\
+                buy,0.5,101,2,BTC-USD,taker,,ioc,\n\
+                buy,1,0.3,1,BTC-USD,off-tick,limit,gtc,\n\
+                buy,1,100.50,1,BTC-USD,crosses,limit,day,reject\n\
+                buy,3,,2,BTC-USD,market,market,,\n";
+    let id = venue.drop_file(ACME, "morning.csv", file);
+    let answer = venue.answer(ACME, "morning.csv", &id);
+    assert_eq!(answer.column("row"), ["1", "2", "3", "4", "5"]);
+    assert_eq!(answer.column("line"), ["2", "3", "4", "5", "6"]);
+    assert_eq!(answer.column("label"), ["maker", "taker", "off-tick", "crosses", "market"]);
+    assert_eq!(answer.column("account"), ["1", "2", "1", "1", "2"]);
+    // Orders of one member do not trade with each other.
+    assert_eq!(answer.column("status"), ["open", "cancelled", "rejected", "rejected", "cancelled"]);
+    assert_eq!(
+        answer.column("reason"),
+        ["", "self_trade", "price_off_tick", "would_cross", "self_trade"]
+    );
+    assert_eq!(answer.column("remaining"), ["2.0000", "0.5000", "", "", "3.0000"]);
+    let ids = answer.column("client_order_id");
+    assert!(ids[0].ends_with("-1") && ids[4].ends_with("-5"), "{ids:?}");
+    let seqs: Vec<u64> = answer.column("seq").iter().map(|seq| seq.parse().unwrap()).collect();
+    assert!(seqs.is_sorted() && seqs[0] > 0, "{seqs:?}");
+    until("the file ends", || venue.work(ACME) == (0, 0, 0));
+    assert_eq!(venue.exchange.as_ref().unwrap().counts().rows_entered(), 3);
+    assert_eq!(venue.exchange.as_ref().unwrap().counts().rows_rejected(), 2);
+}
+
+#[test]
+fn members_trade_with_each_other_by_files() {
+    let stage = Stage::new(2);
+    let venue = stage.open();
+    let maker = venue.drop_file(ACME, "a.csv", &format!("{HEADER}1,BTC-USD,sell,1,100,\n"));
+    venue.answer(ACME, "a.csv", &maker);
+    let taker = "instrument,side,quote_amount,quantity,kind\n\
+                 BTC-USD,buy,,0.25,market\n\
+                 BTC-USD,buy,50,,market\n";
+    let id = venue.drop_file(BETA, "b.csv", taker);
+    let answer = venue.answer(BETA, "b.csv", &id);
+    // The account may be left out: the member has one.
+    assert_eq!(answer.column("account"), ["3", "3"]);
+    assert_eq!(answer.column("status"), ["filled", "filled"]);
+    assert_eq!(answer.column("filled"), ["0.2500", "0.5000"]);
+    assert_eq!(answer.column("reason"), ["", "quote_spent"]);
+}
+
+#[test]
+fn a_bad_file_enters_nothing_and_lists_every_error_with_its_place() {
+    let stage = Stage::new(3);
+    let venue = stage.open();
+    let file = "account,instrument,side,quantity,price,label\n\
+                1,BTC-USD,buy,1,100,good\n\
+                3,BTC-USD,buy,1,100,foreign\n\
+                1,ETH-USD,buyy,1,100,\n\
+                1,BTC-USD,buy,1.00001,1e2,\n\
+                1,BTC-USD,buy,1\n";
+    let before = venue.parts.engine.released();
+    let id = venue.drop_file(ACME, "bad.csv", file);
+    let faults = venue.faults(ACME, "bad.csv", &id);
+    let expected = "line,column,name,error\n\
+                    3,1,account,\"\"\"3\"\" is no account of this member.\"\n\
+                    4,2,instrument,\"\"\"ETH-USD\"\" is no instrument of this venue.\"\n\
+                    4,3,side,\"\"\"buyy\"\" is none of buy, sell.\"\n";
+    assert!(faults.starts_with(expected), "{faults}");
+    let lines: Vec<_> = faults.lines().skip(4).collect();
+    assert!(lines[0].starts_with("5,4,quantity,"), "{lines:?}");
+    assert!(lines[1].starts_with("5,5,price,"), "{lines:?}");
+    assert_eq!(lines[2], "6,,,\"The line has 4 fields, and the first line 6.\"");
+    assert_eq!(lines.len(), 3);
+    until("it is a dead letter", || venue.work(ACME) == (0, 0, 1));
+    let dead = venue.depot.dead_files(&tenant_of(ACME), 10).unwrap();
+    assert!(dead[0].detail.starts_with("6 errors; line 3, column 1 (account): "), "{dead:?}");
+    assert_eq!(venue.parts.engine.released(), before, "nothing was sent");
+}
+
+#[test]
+fn the_accounts_of_another_member_are_refused_and_not_told_from_unknown_ones() {
+    let stage = Stage::new(4);
+    let venue = stage.open();
+    let id = venue.drop_file(BETA, "b.csv", &bids(ALICE, 1));
+    let foreign = venue.faults(BETA, "b.csv", &id);
+    let id = venue.drop_file(BETA, "b.csv", &bids(rialto_model::AccountId(77), 1));
+    let unknown = venue.faults(BETA, "b.csv", &id);
+    assert_eq!(foreign.replace("\"1\"", "\"77\""), unknown);
+    assert!(venue.entered().is_empty());
+}
+
+#[test]
+fn a_content_that_is_dropped_again_gets_the_first_answer() {
+    let stage = Stage::new(5);
+    let mut venue = stage.open();
+    let content = bids(ALICE, 3);
+    let first = venue.drop_file(ACME, "a.csv", &content);
+    let answer = venue.answer(ACME, "a.csv", &first);
+    let again = venue.drop_file(ACME, "another name.csv", &content);
+    assert_eq!(venue.answer(ACME, "another name.csv", &again), answer);
+    assert_eq!(venue.exchange.as_ref().unwrap().counts().files_repeated(), 1);
+    // The same after a restart, and when the member has deleted the first answer.
+    venue.exchange = None;
+    venue.exchange(stage.options());
+    let (tenant, path) = (tenant_of(ACME), format!("out/orders/a.{first}.csv"));
+    let id = venue.depot.file_at(&tenant, &path).unwrap().record.id;
+    venue.depot.delete(&tenant, id).unwrap();
+    let third = venue.drop_file(ACME, "a.csv", &content);
+    let repeated = venue.answer(ACME, "a.csv", &third);
+    assert_eq!(repeated.column("status"), ["repeated"; 3]);
+    assert_eq!(repeated.column("client_order_id"), answer.column("client_order_id"));
+    assert_eq!(venue.entered().values().copied().collect::<Vec<_>>(), [1, 1, 1]);
+}
+
+#[test]
+fn equal_files_of_two_members_are_two_contents() {
+    let stage = Stage::new(6);
+    let venue = stage.open();
+    let content = "instrument,side,quantity,price,account\nBTC-USD,buy,1,1,";
+    let of = |account| format!("{content}{account}\n");
+    let one = venue.drop_file(ACME, "a.csv", &of(ALICE));
+    venue.answer(ACME, "a.csv", &one);
+    let other = venue.drop_file(BETA, "a.csv", &of(ALICE));
+    venue.faults(BETA, "a.csv", &other);
+    let mine = venue.drop_file(BETA, "a.csv", &of(BOB));
+    assert_eq!(venue.answer(BETA, "a.csv", &mine).column("status"), ["open"]);
+    assert_eq!(venue.entered().len(), 2);
+}
+
+#[test]
+fn the_last_contents_of_a_member_are_remembered_and_older_ones_are_entered_again() {
+    let mut stage = Stage::new(7);
+    stage.limits.remembered_max = 2;
+    stage.engine = |config| config.limits.client_ids_max = 1;
+    let venue = stage.open();
+    let contents: Vec<String> = (1..=3).map(|rows| bids(ALICE, rows)).collect();
+    let drop_file = |content: &String, member| {
+        let id = venue.drop_file(member, "a.csv", content);
+        venue.answer(member, "a.csv", &id)
+    };
+    contents.iter().for_each(|content| drop(drop_file(content, ACME)));
+    // Another member does not displace them.
+    for rows in 1..=3 {
+        drop_file(&bids(BOB, rows), BETA);
+    }
+    let counts = venue.exchange.as_ref().unwrap().counts();
+    let before = counts.rows_entered();
+    drop_file(&contents[2], ACME);
+    drop_file(&contents[1], ACME);
+    assert_eq!((counts.files_repeated(), counts.rows_entered()), (2, before));
+    drop_file(&contents[0], ACME);
+    assert_eq!((counts.files_repeated(), counts.files_answered()), (2, 7));
+}
+
+#[test]
+fn a_file_above_a_limit_is_refused() {
+    let mut stage = Stage::new(8);
+    stage.limits.file_bytes_max = 400;
+    stage.limits.rows_max = 2;
+    let venue = stage.open();
+    let rows = venue.drop_file(ACME, "rows.csv", &bids(ALICE, 3));
+    let faults = venue.faults(ACME, "rows.csv", &rows);
+    assert!(faults.contains("4,,,A file has at most 2 rows"), "{faults}");
+    let large = venue.drop_file(ACME, "large.csv", &bids(ALICE, 20));
+    let faults = venue.faults(ACME, "large.csv", &large);
+    assert!(faults.contains("at most 400 are accepted"), "{faults}");
+    assert!(venue.entered().is_empty());
+}
+
+#[test]
+fn errors_are_listed_up_to_a_number_and_counted() {
+    let stage = Stage::new(9);
+    let venue = stage.open();
+    let id = venue.drop_file(ACME, "a.csv", &bids(BOB, 150));
+    let faults = venue.faults(ACME, "a.csv", &id);
+    assert_eq!(faults.lines().count(), 102);
+    assert_eq!(faults.lines().last(), Some(",,,50 more errors are not listed."));
+}
+
+#[test]
+fn directories_are_made_for_members_and_settings_of_the_operator_stay() {
+    let stage = Stage::new(10);
+    let mut venue = stage.try_open().unwrap();
+    let tenant = tenant_of(ACME);
+    let quota = Quota { files_max: 7, bytes_max: 0 };
+    venue.depot.create_tenant(&tenant, Quota::default()).unwrap();
+    let root = directory("");
+    venue.depot.set_directory(&tenant, &root, Some(DirectoryKind::Work), quota).unwrap();
+    venue.depot.set_directory(&tenant, &orders_in(), None, quota).unwrap();
+    venue.list();
+    venue.exchange(stage.options());
+    let kinds = |member| {
+        let directories = venue.depot.tenant(&tenant_of(member)).map(|info| info.directories);
+        let set = |it: &rialto_depot::DirectoryInfo| {
+            (it.directory.to_string(), it.kind, it.quota.files_max)
+        };
+        directories.unwrap_or_default().iter().map(set).collect::<Vec<_>>()
+    };
+    let named = |path: &str, kind, files| (path.to_owned(), Some(kind), files);
+    use DirectoryKind::{Shelf, Work};
+    until("the directories are made", || kinds(BETA).len() == 3 && kinds(ACME).len() == 3);
+    assert_eq!(
+        kinds(ACME),
+        [named("", Work, 7), named("in/orders", Work, 7), named("out/orders", Shelf, 0)]
+    );
+    assert_eq!(
+        kinds(BETA),
+        [named("", Shelf, 0), named("in/orders", Work, 0), named("out/orders", Shelf, 0)]
+    );
+    // A file elsewhere that is work is no order file.
+    let file = NewFile::new(directory("elsewhere"), FileName::new("x.csv").unwrap());
+    venue.depot.put_bytes(&tenant, file, bids(ALICE, 1).as_bytes()).unwrap();
+    until("it is a dead letter", || venue.work(ACME) == (0, 0, 1));
+    let dead = venue.depot.dead_files(&tenant, 10).unwrap();
+    assert_eq!(dead[0].detail, "files of orders go into the directory in/orders");
+}
+
+#[test]
+fn nothing_is_sent_of_a_file_whose_answer_has_no_room() {
+    let stage = Stage::new(11);
+    let venue = stage.open();
+    let tenant = tenant_of(ACME);
+    until("the directories are made", || {
+        venue.depot.tenant(&tenant).is_ok_and(|info| info.directories.len() == 3)
+    });
+    let set = |bytes| {
+        let quota = Quota { files_max: 0, bytes_max: bytes };
+        venue.depot.set_directory(&tenant, &orders_out(), Some(DirectoryKind::Shelf), quota)
+    };
+    set(100).unwrap();
+    let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 3));
+    let counts = venue.exchange.as_ref().unwrap().counts();
+    until("it is tried again", || counts.files_failed() >= 2);
+    assert!(venue.entered().is_empty());
+    set(0).unwrap();
+    assert_eq!(venue.answer(ACME, "a.csv", &id).column("status"), ["open"; 3]);
+}
+
+#[test]
+fn files_of_tenants_that_are_no_members_are_left_alone() {
+    let stage = Stage::new(12);
+    let venue = stage.open();
+    let put = |name: &str| {
+        let tenant = rialto_depot::TenantName::new(name).unwrap();
+        let file = NewFile::new(orders_in(), FileName::new("a.csv").unwrap());
+        let id = venue.depot.put_bytes(&tenant, file, bids(ALICE, 1).as_bytes()).unwrap().file.id;
+        (tenant, id)
+    };
+    let others = ["acme", "member-01", "member-77"].map(put);
+    let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 1));
+    venue.answer(ACME, "a.csv", &id);
+    for (tenant, id) in others {
+        assert_eq!(venue.depot.file(&tenant, id).unwrap().state, FileState::Waiting, "{tenant}");
+    }
+    assert_eq!(venue.entered().len(), 1);
+    let _ = ANNA;
+}
