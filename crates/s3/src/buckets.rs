@@ -92,7 +92,7 @@ impl DepotS3 {
         let create = CreateShelf { tenant };
         self.bus().send(create, &session.context()).await.map_err(of_bus)?;
         let location = Some(location);
-        Ok(S3Response::new(CreateBucketOutput { location, ..CreateBucketOutput::default() }))
+        Ok(S3Response::new(CreateBucketOutput { location }))
     }
 
     pub(crate) async fn bucket_deletion(

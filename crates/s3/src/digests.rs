@@ -8,8 +8,11 @@ use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::Checksum;
 use s3s::{S3Error, S3ErrorCode, S3Result, TrailingHeaders};
 
+/// Finds a checksum among the computed ones.
+type Find = fn(&Checksum) -> Option<&String>;
+
 /// The headers of checksums, and how a checksum is found in the computed ones.
-pub(crate) const CHECKSUMS: [(&str, fn(&Checksum) -> Option<&String>); 5] = [
+pub(crate) const CHECKSUMS: [(&str, Find); 5] = [
     ("x-amz-checksum-crc32", |it| it.checksum_crc32.as_ref()),
     ("x-amz-checksum-crc32c", |it| it.checksum_crc32c.as_ref()),
     ("x-amz-checksum-crc64nvme", |it| it.checksum_crc64nvme.as_ref()),
