@@ -169,6 +169,8 @@ impl State {
                 self.collect(garbage)
             }
             Record::Removed { tenant, id } => {
+                // A file that is adopted begins anew, and its earlier end is over.
+                self.ended.remove(&id);
                 let garbage = self.remove(tenant, id);
                 self.collect(garbage)
             }

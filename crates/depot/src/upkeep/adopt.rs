@@ -1,5 +1,6 @@
 //! Makes files of quarantined bytes, when an operator asks for it.
 
+use crate::history::record::Record;
 use crate::name::{Directory, FileName, TenantName};
 use crate::new_file::NewFile;
 use crate::pool::Pool;
@@ -200,11 +201,16 @@ impl Pool {
             return self.would_adopt(&tenant, &file.directory, file.name.as_ref());
         }
         let stored = self.tenant_of_file(&tenant).and_then(|tenant| {
-            let mut upload = Upload::begin_as(self.clone(), tenant, file, id)?;
+            let mut upload = Upload::begin_as(self.clone(), tenant.clone(), file, id)?;
             copy(&mut reader, &mut upload)?;
+            self.forget_end(&tenant, id)?;
             upload.finish()
         });
         Ok(match stored {
+            Ok(stored) if stored.is_repeat => {
+                let why = format!("its submit key is that of the file {}", stored.file.id);
+                Err((NotAdopted::Present, why))
+            }
             Ok(_) => Ok(()),
             Err(error @ DepotError::FileExists { .. }) => {
                 Err((NotAdopted::PathTaken, error.to_string()))
@@ -215,6 +221,16 @@ impl Pool {
             Err(error @ (DepotError::History(_) | DepotError::Closed)) => return Err(error),
             Err(error) => Err((NotAdopted::Refused, error.to_string())),
         })
+    }
+
+    /// Makes durable that an earlier end of a file is over, before its record is published. The state
+    /// has forgotten the end, and the log has it until the next checkpoint: the next opening would
+    /// take the file for an ended one.
+    fn forget_end(&self, tenant: &Tenant, id: FileId) -> Result<(), DepotError> {
+        let record = Record::Removed { tenant: tenant.number, id };
+        self.history.change(|_| Ok::<_, DepotError>(((), vec![record])))?;
+        // Whatever the level of the pool: that of the file is synced.
+        Ok(self.history.sync()?)
     }
 
     /// The reason that a file is not adopted, if its id is known.
@@ -239,7 +255,7 @@ impl Pool {
                 return Ok(present());
             }
         }
-        if self.kept_by_id(&tenant, id)?.is_some() {
+        if self.kept_by_id(&tenant, id)?.is_some() || self.retained_by_id(&tenant, id)?.is_some() {
             return Ok(present());
         }
         // The submit keys of files that ended are remembered for longer than their ids.
