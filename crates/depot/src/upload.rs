@@ -14,7 +14,6 @@ use crate::record::{FileRecord, Place};
 use crate::tenant::{Counters, Tenant};
 use crate::upkeep::Holding;
 use crate::volume::{Finished, StoredWriter, VolumeNumber};
-use crate::work::confirm;
 use crate::{DepotError, DirectoryKind, FileId};
 use aws_lc_rs::digest::{Context, SHA256};
 use rialto_clock::Timestamp;
@@ -441,8 +440,8 @@ impl Upload {
         // Behind the file: housekeeping ends its visits when it finds none.
         self.pool.note_busy(&self.tenant);
         let sent = work.publish(record, &self.inline, self.new.priority, self.new.deliver_at);
-        let receipt = match sent {
-            Ok(receipt) => receipt,
+        let unwritten = match sent {
+            Ok(unwritten) => unwritten,
             Err(error) => {
                 self.tenant.files().remove(record.id);
                 return Err(Refused::before(error));
@@ -450,13 +449,15 @@ impl Upload {
         };
         if let Some(file) = self.tenant.files().get_mut(record.id) {
             if file.message.is_none() {
-                file.message = receipt.id();
+                file.message = unwritten.receipt().id();
             }
             if file.standing == Standing::Arriving {
                 file.standing = Standing::Waiting;
             }
         }
-        let confirmed = confirm(&receipt, level);
+        let written = unwritten.write();
+        let confirmed =
+            written.and_then(|receipt| receipt.wait_at(level)).map_err(DepotError::from);
         self.tenant.files().end_publishing(record, confirmed.is_ok());
         confirmed.map_err(Refused::after)?;
         self.pool.ready.announce(&self.tenant);

@@ -7,7 +7,7 @@ use rialto_clock::Timestamp;
 use rialto_log::Level;
 use rialto_queue::{
     Consumer, Delivered, FetchOptions, GroupOptions, MessageId, Producer, Publish, Queue,
-    QueueError, Receipt, TopicOptions, dead_topic_of,
+    QueueError, TopicOptions, Unwritten, dead_topic_of,
 };
 use std::time::Duration;
 
@@ -164,34 +164,29 @@ impl Work {
         Ok(())
     }
 
-    /// Publishes a file.
+    /// Publishes a file, which the caller is to write.
     pub(crate) fn publish(
         &self,
         record: &FileRecord,
         inline: &[u8],
         priority: u8,
         deliver_at: Option<Timestamp>,
-    ) -> Result<Receipt, DepotError> {
+    ) -> Result<Unwritten, DepotError> {
         let mut payload = record.encode()?;
         payload.extend_from_slice(inline);
         let mut publish = Publish::new(&payload).priority(priority);
         if let Some(at) = deliver_at {
             publish = publish.deliver_at(at);
         }
-        Ok(self.producer.send(&publish)?)
+        Ok(self.producer.send_to_write(&publish)?)
     }
 }
 
 impl Work {
     /// Waits until a message that was published earlier is durable.
     pub(crate) fn sync(&self, message: MessageId) -> Result<(), DepotError> {
-        confirm(&self.producer.receipt_of(message), Level::Synced)
+        Ok(self.producer.receipt_of(message).wait_at(Level::Synced)?)
     }
-}
-
-/// Waits until a message is durable at this level.
-pub(crate) fn confirm(receipt: &Receipt, level: Level) -> Result<(), DepotError> {
-    Ok(receipt.wait_at(level)?)
 }
 
 /// A message as a claim names it.

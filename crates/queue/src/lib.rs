@@ -53,7 +53,7 @@ pub use group::{
 pub use message::{InvalidMessageId, Message, MessageId};
 pub use mount::{Mount, MountedLog};
 pub use name::{InvalidName, NAME_BYTES_MAX, Name};
-pub use producer::{BatchReceipt, Producer, Receipt};
+pub use producer::{BatchReceipt, Producer, Receipt, Unwritten};
 pub use publish::{InvalidMessage, Publish};
 pub use queue::{Queue, QueueOptions, TopicStats};
 pub use rate::{RATE_WINDOW, Rate};

@@ -5,7 +5,7 @@ use crate::message::MessageId;
 use crate::name::Name;
 use crate::publish::Publish;
 use crate::shared::SharedQueue;
-use crate::topic::{Accepted, Incoming, Refusal, Topic, WhenFull};
+use crate::topic::{Accepted, Incoming, Refusal, Topic, WhenFull, WriteTurn};
 use rialto_log::Level;
 use std::pin::pin;
 use std::sync::Arc;
@@ -34,6 +34,32 @@ pub struct Receipt {
     mark: Option<MessageId>,
 }
 
+/// An accepted message that the thread which published it may write. Dropped, it is left to a thread
+/// of the queue.
+#[must_use = "an accepted message is not confirmed before it is written"]
+pub struct Unwritten {
+    receipt: Receipt,
+    /// `None` if another thread writes the topic.
+    turn: Option<WriteTurn>,
+}
+
+impl Unwritten {
+    /// The receipt of the message.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// Returns when the message is as durable as its topic's level, and writes it if nobody else
+    /// does.
+    pub fn write(self) -> Result<Receipt, QueueError> {
+        if let Some(turn) = self.turn {
+            turn.write();
+        }
+        self.receipt.wait()?;
+        Ok(self.receipt)
+    }
+}
+
 /// The numbers from this one on. The greatest repeats, and is refused.
 fn numbers_from(first: u64) -> impl Iterator<Item = u64> {
     (0..).map(move |nth| first.saturating_add(nth))
@@ -53,9 +79,22 @@ impl Producer {
     /// Publishes a message and returns when it is as durable as the topic's level. Waits for room
     /// if the topic's options say so.
     pub fn publish(&self, message: &Publish<'_>) -> Result<Receipt, QueueError> {
-        let receipt = self.send(message)?;
-        receipt.wait()?;
-        Ok(receipt)
+        self.send_to_write(message)?.write()
+    }
+
+    /// As [`Producer::send`], for a thread that will wait: in [`Unwritten::write`] it writes the
+    /// message itself, unless another thread writes the topic. That is faster than being woken by a
+    /// thread of the queue, above all where many topics are written.
+    pub fn send_to_write(&self, message: &Publish<'_>) -> Result<Unwritten, QueueError> {
+        let mut accepted = None;
+        let incoming = [Incoming { publish: message, producer: (0, 0) }];
+        let turn = self.send_waiting_for_room(&incoming, |rest, taken| {
+            self.topic.publish_to_write(rest.iter().copied(), |one| {
+                *taken += 1;
+                accepted = Some(one);
+            })
+        })?;
+        Ok(Unwritten { receipt: Receipt::new(&self.topic, accepted), turn })
     }
 
     /// Publishes a message and returns when it is accepted; the receipt waits for its durability.
@@ -127,19 +166,31 @@ impl Producer {
 
     fn send_all(
         &self,
-        mut incoming: &[Incoming<'_>],
+        incoming: &[Incoming<'_>],
         mut accepted: impl FnMut(Accepted),
     ) -> Result<(), QueueError> {
+        self.send_waiting_for_room(incoming, |rest, taken| {
+            self.topic.publish(rest.iter().copied(), |one| {
+                *taken += 1;
+                accepted(one);
+            })
+        })
+    }
+
+    /// Publishes with `publish`, which counts the messages that are accepted, and waits for room as
+    /// often as it asks for some.
+    fn send_waiting_for_room<'m, T>(
+        &self,
+        mut incoming: &[Incoming<'m>],
+        mut publish: impl FnMut(&[Incoming<'m>], &mut usize) -> Result<T, Refusal>,
+    ) -> Result<T, QueueError> {
         let mut began = None;
         loop {
             let mut taken = 0;
-            let result = self.topic.publish(incoming.iter().copied(), |one| {
-                taken += 1;
-                accepted(one);
-            });
+            let result = publish(incoming, &mut taken);
             incoming = &incoming[taken..];
             let (seen, error) = match result {
-                Ok(()) => return Ok(()),
+                Ok(value) => return Ok(value),
                 Err(Refusal::Never(error)) => return Err(error),
                 Err(Refusal::Later(seen, error)) => (seen, error),
             };

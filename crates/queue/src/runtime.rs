@@ -217,7 +217,7 @@ impl Runtime {
     pub(crate) fn buffer(&self, next_seq: u64, is_filling: bool) -> Group {
         let mut group = self.spares.take(is_filling);
         group.begin(next_seq);
-        if is_filling && self.driven.get().is_none() {
+        if is_filling && !self.is_driven() {
             self.ask_for_buffers();
         }
         group
@@ -283,6 +283,11 @@ impl Runtime {
     /// From here on only its waiters do the work.
     pub(crate) fn drive(&self, core: &Arc<SharedQueue>) {
         let _ = self.driven.set(Arc::downgrade(core));
+    }
+
+    /// Whether only its waiters do the work.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.driven.get().is_some()
     }
 
     /// The next piece of work; `None` if there is none within `wait`, or if the queue is closed.

@@ -348,3 +348,86 @@ fn users_of_a_deleted_topic_get_an_error() {
         assert!(full.len() <= topics, "{topics} topics, and files in {full:?}");
     });
 }
+
+#[test]
+fn a_thread_writes_its_own_message_while_every_thread_of_the_queue_waits_for_the_disk() {
+    watched(|doing| {
+        let disk = SimDisk::new(1);
+        let options = QueueOptions { disk: Arc::new(disk.clone()), ..QueueOptions::at("/queue") };
+        let queue = Queue::open(options).unwrap();
+        let topics = ["one", "two", "three", "free"];
+        for topic in topics {
+            queue.create_topic(topic, small(Level::Synced)).unwrap();
+        }
+        let dirs = disk.list_dirs(Path::new("/queue/topics")).unwrap_or_default();
+        assert!(dirs.is_empty(), "no topic has a directory before its first message: {dirs:?}");
+        let (hangs, has_begun) = mpsc::channel();
+        let mut waiting = Vec::new();
+        for (nth, topic) in topics[..3].iter().enumerate() {
+            let (release, released) = mpsc::channel::<()>();
+            let hangs = hangs.clone();
+            let dir = format!("/queue/topics/{:06}", nth + 1);
+            disk.hang(Path::new(&dir), 1, move || {
+                hangs.send(()).unwrap();
+                let _ = released.recv();
+            });
+            doing.note("waits for a thread of the queue to hang");
+            let receipt = queue.producer(topic).unwrap().send(&Publish::new(b"slow")).unwrap();
+            has_begun.recv().unwrap();
+            waiting.push((release, receipt));
+        }
+        doing.note("publishes");
+        let free = queue.producer("free").unwrap();
+        let _ = free.publish(&Publish::new(b"fast")).unwrap();
+        // What is not written is left to a thread of the queue, once there is one.
+        let left = free.send_to_write(&Publish::new(b"left")).unwrap().receipt().clone();
+        for (release, receipt) in waiting {
+            drop(release);
+            doing.note("waits for a slow message");
+            receipt.wait().unwrap();
+        }
+        doing.note("waits for the message that was left");
+        left.wait().unwrap();
+        assert_eq!(all(&queue, "free"), ["fast", "left"]);
+    });
+}
+
+#[test]
+fn messages_of_threads_that_write_themselves_are_in_order_and_complete_when_the_queue_closes() {
+    watched(|doing| {
+        let disk = SimDisk::new(2);
+        let open = || {
+            let disk = Arc::new(disk.clone());
+            Queue::open(QueueOptions { disk, ..QueueOptions::at("/queue") }).unwrap()
+        };
+        let queue = open();
+        queue.create_topic("t", small(Level::Buffered)).unwrap();
+        let confirmed: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|nth| {
+                    let producer = queue.producer("t").unwrap();
+                    scope.spawn(move || {
+                        (0..)
+                            .map(|number| format!("{nth}.{number:05}"))
+                            .take_while(|text| {
+                                producer.publish(&Publish::new(text.as_bytes())).is_ok()
+                            })
+                            .collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            thread::sleep(SHIFT);
+            doing.note("closes the queue");
+            queue.close().unwrap();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        drop(queue);
+        let found = all(&open(), "t");
+        for (nth, confirmed) in confirmed.iter().enumerate() {
+            let of_thread: Vec<_> =
+                found.iter().filter(|text| text.starts_with(&format!("{nth}."))).cloned().collect();
+            assert!(of_thread.starts_with(confirmed), "{} of {}", of_thread.len(), confirmed.len());
+            assert!(of_thread.is_sorted());
+        }
+    });
+}

@@ -12,6 +12,7 @@ mod producers;
 mod publishing;
 mod reading;
 mod visibility;
+mod write_turn;
 
 pub(crate) use file_request::FileRequest;
 use file_request::space as space_of;
@@ -24,6 +25,7 @@ pub use producers::PRODUCERS_MAX;
 pub(crate) use producers::TRANSACTIONS;
 pub(crate) use publishing::{Accepted, Incoming, Refusal};
 pub(crate) use reading::{LaneCursor, Step};
+pub(crate) use write_turn::WriteTurn;
 
 use crate::dead_letters::{self, InFlight};
 use crate::error::QueueError;
@@ -66,6 +68,8 @@ pub(crate) struct Topic {
     /// One for each priority, and the last for delayed messages.
     pub(crate) lanes: Vec<Lane>,
     filling: Mutex<Filling>,
+    /// Locked before `filling` by a thread that writes, so that groups are written in order.
+    writing: Mutex<()>,
     groups: Mutex<Vec<Arc<Group>>>,
     delayed: Mutex<delayed::Delayed>,
     control_progress: Mutex<control_progress::ControlProgress>,
@@ -132,6 +136,7 @@ impl Topic {
             mounting: None,
             lanes,
             filling,
+            writing: Mutex::default(),
             groups: Mutex::default(),
             delayed,
             control_progress: Mutex::default(),
@@ -356,6 +361,7 @@ impl Topic {
 
     /// Writes the pending messages, and returns whether more have arrived.
     fn write_round(self: &Arc<Self>) -> bool {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (taken, sync_wanted) = {
             let mut filling = self.filling();
             let take = |lane: &mut filling::LaneFilling| {

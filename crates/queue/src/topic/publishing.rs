@@ -2,6 +2,7 @@
 
 use super::filling::{Filling, LaneFilling};
 use super::producers::TRANSACTIONS;
+use super::write_turn::WriteTurn;
 use super::{DELAYED_LANE, Kind, Topic};
 use crate::batch::Batch;
 use crate::error::QueueError;
@@ -19,6 +20,15 @@ use std::sync::atomic::Ordering;
 /// From this many full groups on, more are likely to follow, and preparing buffers costs little in
 /// comparison.
 const MANY: u64 = 4;
+
+/// Who writes messages to the disk.
+#[derive(Clone, Copy)]
+enum WriteBy {
+    /// A thread of the queue.
+    Queue,
+    /// The thread that publishes.
+    Caller,
+}
 
 /// A message and its producer.
 #[derive(Clone, Copy)]
@@ -44,13 +54,33 @@ pub(crate) enum Refusal {
 }
 
 impl Topic {
-    /// Accepts messages in order, under one lock. Stops at the first that is refused and returns
-    /// the number accepted before.
+    /// Accepts messages in order, under one lock. Stops at the first that is refused. A thread of
+    /// the queue writes them.
     pub(crate) fn publish<'m>(
         self: &Arc<Self>,
         incoming: impl IntoIterator<Item = Incoming<'m>>,
-        mut accepted: impl FnMut(Accepted),
+        accepted: impl FnMut(Accepted),
     ) -> Result<(), Refusal> {
+        self.accept(incoming, accepted, WriteBy::Queue).map(drop)
+    }
+
+    /// As [`Topic::publish`]. If nobody writes the topic, the caller is to, and gets the turn.
+    pub(crate) fn publish_to_write<'m>(
+        self: &Arc<Self>,
+        incoming: impl IntoIterator<Item = Incoming<'m>>,
+        accepted: impl FnMut(Accepted),
+    ) -> Result<Option<WriteTurn>, Refusal> {
+        // Without threads, the steps of the simulation decide when something is written.
+        let by = if self.runtime.is_driven() { WriteBy::Queue } else { WriteBy::Caller };
+        self.accept(incoming, accepted, by)
+    }
+
+    fn accept<'m>(
+        self: &Arc<Self>,
+        incoming: impl IntoIterator<Item = Incoming<'m>>,
+        mut accepted: impl FnMut(Accepted),
+        by: WriteBy,
+    ) -> Result<Option<WriteTurn>, Refusal> {
         self.check_own().map_err(Refusal::Never)?;
         if self.level() != Level::Memory
             && let Err(error) = self.runtime.check_room()
@@ -60,7 +90,7 @@ impl Topic {
         }
         let now = self.runtime.now();
         let mut filling = self.filling();
-        let mut result = Ok(());
+        let mut result = Ok(None);
         // The lanes with new messages, a bit for each.
         let mut touched = 0_u32;
         for incoming in incoming {
@@ -86,7 +116,10 @@ impl Topic {
                 touched &= touched - 1;
             }
         } else if filling.pending_bytes > 0 {
-            self.schedule(&mut filling);
+            match (&mut result, by) {
+                (Ok(turn), WriteBy::Caller) => *turn = WriteTurn::take(self, &mut filling),
+                _ => self.schedule(&mut filling),
+            }
         }
         result
     }
