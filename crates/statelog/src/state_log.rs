@@ -1,7 +1,7 @@
 //! A state and the log of its changes.
 
 use crate::checkpoint::Checkpoint;
-use crate::commit::WriteTurns;
+use crate::commit::{WriteTurn, WriteTurns};
 use crate::error::StateLogError;
 use crate::logged_state::LoggedState;
 use crate::pending::{PendingRecords, Ticket, WAITING_GROUPS_MAX};
@@ -122,11 +122,11 @@ impl<S: LoggedState> StateLog<S> {
             return Ok(());
         }
         let is_over = || is_confirmed() || self.failed.get().is_some();
-        if let Some(_turn) = self.turns.take(is_over) {
+        if let Some(turn) = self.turns.take(through.0, is_over) {
             let files = &mut *self.lock_files()?;
             // Housekeeping may have written it meanwhile.
             if !is_confirmed() {
-                self.write_out(files)?;
+                self.write_out_in(files, Some(&turn))?;
             }
         }
         if is_confirmed() { Ok(()) } else { self.check_sound() }
@@ -178,7 +178,23 @@ impl<S: LoggedState> StateLog<S> {
 
     /// Writes all pending records.
     pub(crate) fn write_out(&self, files: &mut Files<S::Cursor>) -> Result<(), StateLogError> {
-        self.lock_inner()?.records.take(&mut files.groups);
+        self.write_out_in(files, None)
+    }
+
+    /// Writes all pending records, in the turn of a thread that commits.
+    fn write_out_in(
+        &self,
+        files: &mut Files<S::Cursor>,
+        turn: Option<&WriteTurn<'_>>,
+    ) -> Result<(), StateLogError> {
+        let taken = {
+            let mut inner = self.lock_inner()?;
+            inner.records.take(&mut files.groups);
+            inner.records.next_seq() - 1
+        };
+        if let Some(turn) = turn {
+            turn.takes_through(taken);
+        }
         let last = files.groups.len().saturating_sub(1);
         for (nth, group) in files.groups.iter_mut().enumerate() {
             // None of the records is confirmed before all of them are written, so that one sync
