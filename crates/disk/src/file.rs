@@ -187,6 +187,13 @@ pub trait Disk: Send + Sync {
     /// Creates a directory and the directories above it, durably.
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError>;
 
+    /// Asks for the directories that will be made in `dir` to be placed apart from each other, for
+    /// one with many whose files come and go. Returns whether the file system does so.
+    fn spread_dirs(&self, dir: &Path) -> bool {
+        let _ = dir;
+        false
+    }
+
     /// Returns when every creation, renaming and removal in `dir` so far is durable.
     fn sync_dir(&self, dir: &Path) -> Result<(), DiskError>;
 

@@ -176,7 +176,8 @@ impl Disk for RealDisk {
     fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
         // A file that a refusing file system created before saying no must not be mistaken for one
         // that was there before, so the question is settled here.
-        if path.exists() {
+        let may_be_refused = matches!(access, Access::Direct | Access::DirectSync);
+        if may_be_refused && path.exists() {
             return Err(DiskError::io(Operation::Create, path, Errno::EXIST));
         }
         open(path, access, OFlags::CREATE | OFlags::EXCL, Operation::Create)
@@ -263,6 +264,18 @@ impl Disk for RealDisk {
         Ok(())
     }
 
+    // ext4 places a directory near the one above it, and does not give out the number of a file
+    // again that was removed in the last seconds: it passes over every such number of the group,
+    // one by one.
+    #[cfg(target_os = "linux")]
+    fn spread_dirs(&self, dir: &Path) -> bool {
+        use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(fd) = retry(|| rustix::fs::open(dir, flags, Mode::empty())) else { return false };
+        let Ok(known) = ioctl_getflags(&fd) else { return false };
+        known.contains(IFlags::TOPDIR) || ioctl_setflags(&fd, known | IFlags::TOPDIR).is_ok()
+    }
+
     fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
         let failed = |errno| DiskError::io(Operation::SyncDir, dir, errno);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -327,5 +340,31 @@ mod tests {
         let mut answers = [Err(Errno::IO), Ok(7)].into_iter();
         assert_eq!(retry(|| answers.next().unwrap()), Err(Errno::IO));
         assert_eq!(answers.next(), Some(Ok(7)), "the sync that failed was not repeated");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn directories_are_spread_where_the_file_system_keeps_the_flag() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(!RealDisk.spread_dirs(&home.path().join("none")));
+        let flagged = || {
+            let dir = std::fs::File::open(home.path()).unwrap();
+            rustix::fs::ioctl_getflags(&dir).is_ok_and(|it| it.contains(rustix::fs::IFlags::TOPDIR))
+        };
+        assert!(!flagged());
+        for _ in 0..2 {
+            assert_eq!(RealDisk.spread_dirs(home.path()), flagged());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_created_again_whatever_the_access() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a");
+        std::fs::write(&path, b"kept").unwrap();
+        for access in [Access::Buffered, Access::Direct, Access::DirectSync] {
+            assert!(RealDisk.create(&path, access).is_err(), "{access:?}");
+            assert_eq!(std::fs::read(&path).unwrap(), b"kept");
+        }
     }
 }

@@ -79,6 +79,8 @@ impl MountedVolume {
         };
         let layout = Layout::new(&spec.dir, identity.shard_levels);
         disk.create_dir_all(layout.files()).map_err(failed)?;
+        // A hint, for the shards that are made from here on: a volume works without it.
+        let _ = disk.spread_dirs(layout.files());
         // It is opened before anything is written that it is to cover.
         let grouped = match disk.grouped_sync(&spec.dir) {
             _ if !options.grouped_sync => None,
