@@ -6,6 +6,7 @@
 mod calls;
 mod opening;
 mod pool;
+mod shards;
 mod tenants;
 mod work;
 mod writes;
@@ -27,5 +28,6 @@ pub(crate) const SUITE: Suite = Suite {
         part("reads", writes::with_reads),
         part("work", work::rows),
         part("opening", opening::rows),
+        part("shards", shards::rows),
     ],
 };
