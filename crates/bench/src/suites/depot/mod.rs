@@ -4,6 +4,7 @@
 //! those of a pool in use.
 
 mod calls;
+mod cleanup;
 mod opening;
 mod pool;
 mod shards;
@@ -11,7 +12,7 @@ mod tenants;
 mod work;
 mod writes;
 
-use crate::suite::{Suite, part};
+use crate::suite::{Outcome, Suite, part};
 
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
@@ -28,6 +29,9 @@ pub(crate) const SUITE: Suite = Suite {
         part("reads", writes::with_reads),
         part("work", work::rows),
         part("opening", opening::rows),
+        part("clean-up", |context, outcome| {
+            outcome.take(cleanup::rows(context).map(Outcome::from));
+        }),
         part("shards", shards::rows),
     ],
 };
