@@ -288,6 +288,9 @@ impl Venue {
         if has_statements {
             gateway.needs("statements");
         }
+        if has_order_files {
+            gateway.needs("order files");
+        }
 
         #[cfg(feature = "s3")]
         let s3 = traffic.map(|traffic| {
@@ -298,9 +301,6 @@ impl Venue {
             s3.needs("gateway").needs("depot").restart(Restart::NEVER).stop_within(stop_within);
             made
         });
-        if has_order_files {
-            gateway.needs("order files");
-        }
 
         lifecycle.start().map_err(|error| {
             // Its hash is stored, so that no later start can show it.
