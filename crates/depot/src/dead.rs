@@ -122,6 +122,13 @@ impl Pool {
     /// recorded with its end: the last attempt was over before the file was acknowledged.
     fn settle_ended(&self, tenant: &Arc<Tenant>, letter: &Message) -> Result<(), DepotError> {
         let Some((record, _)) = split_payload(letter.payload()) else { return Ok(()) };
+        if !self.confirm_end(record.id)? {
+            // The next round does it.
+            let mut ended =
+                tenant.dead_letters.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            ended.push(letter.clone());
+            return Ok(());
+        }
         let consumer = self.dead_letter_consumer(&tenant.name)?;
         let Some(claimed) = consumer.claim(letter.id(), None)? else { return Ok(()) };
         let results = self.unpublished_results(tenant, record.id)?;

@@ -159,6 +159,10 @@ impl Pool {
         held: Held,
         id: FileId,
     ) -> Result<(), DepotError> {
+        // The message goes behind the end. It is delivered again if that is not recorded yet.
+        if !self.confirm_end(id)? {
+            return Ok(());
+        }
         let results = self.unpublished_results(tenant, id)?;
         if results.is_empty() {
             work.ack(held)?;
@@ -167,6 +171,16 @@ impl Pool {
         }
         self.note_acknowledged(tenant, [id]);
         Ok(())
+    }
+
+    /// Makes the end of a file durable. False if it is not recorded yet: a file is indexed as ended
+    /// before its end is recorded.
+    pub(crate) fn confirm_end(&self, id: FileId) -> Result<bool, DepotError> {
+        if !self.history.read(|state| state.ended.contains_key(&id))? {
+            return Ok(false);
+        }
+        self.history.commit_taken()?;
+        Ok(true)
     }
 
     /// Publishes the results of a file that ended in an earlier process. If its message has no attempt
@@ -373,7 +387,13 @@ impl Pool {
             let is_new = files.remove(record.id).is_some();
             files.note_ended(record.id);
             if !is_new && ending != Ending::Expired {
-                return Ok(());
+                drop(files);
+                // Another call has ended it, and may still be recording that.
+                let unknown = || DepotError::UnknownFile {
+                    tenant: tenant.name.clone(),
+                    file: record.id.to_string(),
+                };
+                return self.confirm_end(record.id)?.then_some(()).ok_or_else(unknown);
             }
         }
         let ended = Record::Ended(ended_of(tenant, record, ending, self.now()));

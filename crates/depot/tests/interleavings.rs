@@ -7,6 +7,9 @@ mod simulated;
 use rialto_depot::{ClaimOptions, Depot, DepotError, Level, NewFile, Quota, TenantName};
 use simulated::{Stage, at, content, settle, tenant};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
 /// Deletes a tenant with everything in it.
 fn delete(depot: &Depot, name: &TenantName) {
@@ -49,6 +52,53 @@ fn a_file_that_is_written_while_its_tenant_is_deleted_is_not_of_the_next_tenant_
     }
     // At the last of these places the file is about to be published.
     assert!(refused > 1, "{refused}");
+}
+
+#[test]
+fn a_message_is_not_acknowledged_before_the_end_of_its_file_is_durable() {
+    let stage = Stage::new(1, Level::Synced);
+    let mut options = stage.options();
+    // The next write of the history is that of the end.
+    options.checkpoint_bytes = 1 << 30;
+    let depot = Depot::open(options).unwrap();
+    let acme = tenant("acme");
+    depot.put_bytes(&acme, at("in/a"), b"content").unwrap();
+    let claim = depot.claim(&acme, &ClaimOptions::default()).unwrap().remove(0);
+    // The history has nothing to sync by itself while the clock stands.
+    depot.step().unwrap();
+    let (other, clock, disk) = (depot.clone(), stage.clock.clone(), stage.disk.clone());
+    let (sender, receiver) = mpsc::channel();
+    let name = acme.clone();
+    let has_waited = Arc::new(AtomicBool::new(false));
+    let waits = has_waited.clone();
+    stage.disk.hang(Path::new("/pool/history"), 1, move || {
+        std::thread::spawn(move || {
+            // The end of the lease is noticed by a thread of the queue.
+            let end = Instant::now() + Duration::from_millis(700);
+            while Instant::now() < end {
+                // The lease of a file that is being completed ends, and then the delay after it.
+                clock.advance(Duration::from_secs(10));
+                if other.claim(&name, &ClaimOptions::default()).is_err() {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+            sender.send(()).unwrap();
+        });
+        // A claim that waits for the end of the file does not return before this does.
+        let waited = receiver.recv_timeout(Duration::from_secs(1)).is_err();
+        waits.store(waited, Ordering::SeqCst);
+        // The power fails before the end is durable.
+        disk.crash_after(0);
+    });
+    assert!(depot.complete(claim.token()).is_err());
+    assert!(has_waited.load(Ordering::SeqCst), "the message was acknowledged");
+    drop((depot, claim));
+    stage.disk.restart();
+    let depot = stage.open().unwrap();
+    let files = depot.work_files(&acme, "", None, 10).unwrap();
+    // The power may fail behind the write of the end. Its message is there in both cases.
+    assert_eq!(files.len() + depot.report().ended, 1, "the file is lost, and has not ended");
 }
 
 #[test]

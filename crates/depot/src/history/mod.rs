@@ -183,6 +183,11 @@ impl History {
         self.log.commit(through)
     }
 
+    /// Returns when everything that was taken is confirmed.
+    pub(crate) fn commit_taken(&self) -> Result<(), StateLogError> {
+        self.log.commit(self.log.taken()?)
+    }
+
     pub(crate) fn sync(&self) -> Result<(), StateLogError> {
         self.log.sync()
     }

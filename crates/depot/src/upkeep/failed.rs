@@ -83,6 +83,9 @@ impl Pool {
         };
         if has_ended {
             // The process ended before the dead letter went.
+            if !self.confirm_end(id)? {
+                return Ok(false);
+            }
             let is_dropped = self.drop_dead_letter(tenant, letter.id())?;
             if is_dropped {
                 self.note_acknowledged(tenant, [id]);
