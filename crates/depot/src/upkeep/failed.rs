@@ -4,7 +4,7 @@ use super::FailedDisposition;
 use super::due::Due;
 use crate::active::Standing;
 use crate::history::record::{Ending, Record};
-use crate::name::{DIRECTORY_BYTES_MAX, Directory, FileName, joined};
+use crate::name::{DIRECTORY_BYTES_MAX, Directory, FileName};
 use crate::pool::Pool;
 use crate::reading::FileReader;
 use crate::record::{FileRecord, METADATA_ENTRIES_MAX, Place, split_payload};
@@ -132,7 +132,8 @@ impl Pool {
                 .map(|(record, finished)| (record, Some(finished))),
         };
         let (mut kept, finished) = stored.inspect_err(|_| give_back())?;
-        self.address_on_shelf(tenant, &mut kept)?;
+        self.address_on_shelf(&mut kept)?;
+        let other_name = FileName::new(&id.to_string())?;
         if kept.metadata.len() < METADATA_ENTRIES_MAX {
             kept.metadata.push((DETAIL.to_owned(), detail_of(letter)));
         }
@@ -145,9 +146,17 @@ impl Pool {
         }
         let mut ended = ended_of(tenant, &old, Ending::Deleted, self.now());
         // The bytes are those of the kept file.
-        (ended.volume, ended.kept) = (None, vec![kept.clone()]);
-        let changed =
-            self.history.record(|_| Ok::<_, DepotError>(((), vec![Record::Ended(ended)])))?;
+        ended.volume = None;
+        let changed = self.history.record(|state| {
+            // Looked up with the record, so that no file that is kept meanwhile is replaced.
+            let others = state.tenants.get(&tenant.number).map(|it| &it.kept);
+            if others.is_some_and(|others| others.contains_key(&kept.path())) {
+                kept.name = other_name;
+            }
+            ended.kept = vec![kept.clone()];
+            Ok::<_, DepotError>((kept, vec![Record::Ended(ended)]))
+        })?;
+        let kept = changed.value;
         tenant.count(&kept.directory, kept.bytes);
         tenant.uncount(&old.directory, old.bytes);
         consumer.ack(&taken)?;
@@ -167,8 +176,8 @@ impl Pool {
         true
     }
 
-    /// Gives a file its directory below the shelf, and a name that no kept file has there.
-    fn address_on_shelf(&self, tenant: &Tenant, file: &mut FileRecord) -> Result<(), DepotError> {
+    /// Gives a file its directory below the shelf.
+    fn address_on_shelf(&self, file: &mut FileRecord) -> Result<(), DepotError> {
         let below = format!("{SHELF}/{}", file.directory);
         let fits = below.len() <= DIRECTORY_BYTES_MAX && !file.directory.as_str().is_empty();
         let directory = Some(below).filter(|_| fits).and_then(|path| Directory::new(&path).ok());
@@ -176,9 +185,6 @@ impl Pool {
             Some(directory) => directory,
             None => Directory::new(SHELF)?,
         };
-        if self.kept_by_path(tenant, &joined(&file.directory, &file.name))?.is_some() {
-            file.name = FileName::new(&file.id.to_string())?;
-        }
         Ok(())
     }
 }
