@@ -15,7 +15,7 @@ use crate::working::{CLAIM_DURATION_MAX, CLAIM_DURATION_MIN};
 use crate::{DepotError, FileId};
 use rialto_log::Level;
 use rialto_queue::{Queue, QueueOptions};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -273,9 +273,10 @@ fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut DepotReport) -> Result<
 
 /// Forgets files that ended and have no message any more: their acknowledgement was durable.
 fn forget_acknowledged(pool: &Pool, tenants: &[Arc<Tenant>]) -> Result<(), DepotError> {
+    let by_number: HashMap<_, _> = tenants.iter().map(|tenant| (tenant.number, tenant)).collect();
     pool.history.adjust(|state| {
         state.ended.retain(|id, ended| {
-            let tenant = tenants.iter().find(|tenant| tenant.number == ended.tenant);
+            let tenant = by_number.get(&ended.tenant);
             tenant.is_some_and(|tenant| tenant.files().has_ended(*id))
         });
     })?;
