@@ -19,9 +19,16 @@ impl Pool {
 
     /// Makes the record of an accepted file durable, or that of its end.
     pub(crate) fn make_durable(&self, tenant: &Tenant, id: FileId) -> Result<(), DepotError> {
-        let active = tenant.files().get(id).map(|file| (file.standing, file.message));
+        let (active, key) = {
+            let files = tenant.files();
+            let file = files.get(id);
+            let key = file.and_then(|file| file.record.submit_key.clone());
+            (file.map(|file| (file.standing, file.message)), key)
+        };
         match (active, tenant.work()) {
-            (Some((Standing::Arriving, _)), _) => Err(DepotError::SubmitInProgress(id.to_string())),
+            (Some((Standing::Arriving, _)), _) => {
+                Err(DepotError::SubmitInProgress(key.unwrap_or_default()))
+            }
             (Some((Standing::Waiting | Standing::Claimed { .. }, Some(message))), Some(work)) => {
                 self.make_tenant_durable(tenant)?;
                 work.sync(message)
