@@ -8,10 +8,12 @@ use rialto_depot::{Depot, DepotError, DepotOptions, Level, NewFile};
 use simulated::{Stage, tenant};
 use std::time::Duration;
 
+type Change = fn(&mut DepotOptions);
+
 #[test]
 fn settings_that_would_fail_later_are_refused_by_name_when_the_pool_is_opened() {
     let stage = Stage::new(1, Level::Synced);
-    let cases: [(&str, fn(&mut DepotOptions)); 11] = [
+    let cases: [(&str, Change); 11] = [
         ("claim_duration", |it| it.claim_duration = Duration::from_millis(50)),
         ("claim_duration", |it| it.claim_duration = Duration::from_secs(86_401)),
         ("priorities", |it| it.priorities = 17),
