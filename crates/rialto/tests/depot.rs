@@ -13,6 +13,7 @@ use rialto_depot::{
 use running::{command, text};
 use serde_json::json;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 const SHA256_OF_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
@@ -530,4 +531,24 @@ fn top_shows_depth_age_rates_and_attempts() {
         let rows: Vec<_> = top.lines().filter(|line| line.starts_with("acme")).collect();
         assert!(rows[0].contains(" - ") && rows[1].contains(" 0.0 "), "{top}");
     });
+}
+
+#[test]
+fn a_key_encrypts_what_the_command_writes() {
+    let pool = Pool::new();
+    let keys = pool.write("keys", format!("3: {}\n", "a7".repeat(32)));
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
+    let keys = ["--log-keys", &keys];
+    let id = pool.put("confidential-name", "confidential ".repeat(9_000), &keys);
+    let inline = pool.put("small", "confidential", &keys);
+    let holds = |bytes: &[u8]| bytes.windows(12).any(|window| window == b"confidential");
+    let files = pool.all_files().into_iter();
+    let in_clear: Vec<_> = files.filter(|it| holds(&fs::read(it).unwrap())).collect();
+    assert!(in_clear.is_empty(), "{in_clear:?}");
+    for (id, times) in [(&id, 9_000), (&inline, 1)] {
+        let read = pool.done(&[&["get", id, "--tenant", "acme"], &keys[..]].concat());
+        assert_eq!(read.matches("confidential").count(), times);
+    }
+    let (_, told) = pool.refused(&["get", &id, "--tenant", "acme"]);
+    assert!(told.contains("key"), "{told}");
 }

@@ -17,7 +17,7 @@ use rialto_gateway::depot_json::{
     adopted_info, claimed_file, damage_info, dead_letter_info, file_info, record_info, scan_info,
     tenant_info, volume_info, watch_info,
 };
-use rialto_log::KeyRing;
+use rialto_log::{Cipher, KeyRing};
 use serde_json::Value;
 use std::fs::File;
 use std::io;
@@ -45,6 +45,8 @@ impl LocalPool {
         // directory is.
         let absolute = std::path::absolute(dir).map_err(Error::file("open", dir))?;
         let mut options = DepotOptions::at(absolute);
+        // A key encrypts what this command writes, as in a venue: stored files, history and queues.
+        options.volumes.sealing.encryption = keys.current().map(|_| Cipher::Aes256Gcm);
         options.volumes.keys = keys;
         if searches {
             options.upkeep.orphan_period = Duration::from_secs(1);
@@ -70,7 +72,10 @@ impl LocalPool {
     pub(super) fn close(self) -> Result<(), Error> {
         let failed = |error| Error::Failed(format!("{}: {}", self.dir.display(), tell_all(&error)));
         // Stored bytes of ended files are removed now, and not when the pool is opened next.
-        self.depot.step().and_then(|()| self.depot.close()).map_err(failed)
+        let stepped = self.depot.step();
+        // It is closed durably even if that fails; the first error is told.
+        let closed = self.depot.close();
+        stepped.and(closed).map_err(failed)
     }
 
     fn copy(&self, mut upload: Upload, source: Source<'_>) -> Result<Upload, Error> {

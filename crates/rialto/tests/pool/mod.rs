@@ -171,6 +171,11 @@ impl Pool {
         files.iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
     }
 
+    /// Every file in the directory of the pool.
+    pub(crate) fn all_files(&self) -> Vec<PathBuf> {
+        stored(&self.path("pool"))
+    }
+
     /// The number of stored files of the first volume.
     pub(crate) fn stored_files(&self) -> usize {
         stored(&self.pool_dir().join("volume/files")).len()
