@@ -92,3 +92,35 @@ fn a_history_that_was_written_in_clear_is_read_and_goes_on_encrypted() {
     depot.put_bytes(&acme, at("out/later-confidential"), b"x").unwrap();
     assert!(with_text(&stage.disk, b"later-confidential").is_empty());
 }
+
+#[test]
+fn the_index_of_an_encrypted_pool_is_not_stored() {
+    let root = tempfile::tempdir().unwrap();
+    let index = root.path().join("index");
+    let open = |is_encrypted| {
+        let mut options = DepotOptions::at(root.path());
+        if is_encrypted {
+            let VolumeOptions { keys, sealing, .. } = &mut options.volumes;
+            *keys = KeyRing::parse(&format!("3: {}", "a7".repeat(32)), "the test").unwrap();
+            sealing.encryption = Some(Cipher::Aes256Gcm);
+        }
+        Depot::open(options).unwrap()
+    };
+    let acme = tenant("acme");
+    let depot = open(false);
+    depot.create_tenant(&acme, Quota::default()).unwrap();
+    depot.set_directory(&acme, &dir("out"), Some(DirectoryKind::Shelf), Quota::default()).unwrap();
+    depot.put_bytes(&acme, at("out/first"), b"x").unwrap();
+    depot.close().unwrap();
+    drop(depot);
+    assert!(index.exists());
+    for _ in 0..2 {
+        let depot = open(true);
+        assert!(!index.exists());
+        depot.put_bytes(&acme, at("out/later"), b"x").unwrap();
+        for path in ["out/first", "out/later"] {
+            assert!(depot.file_at(&acme, path).is_ok(), "{path}");
+        }
+        depot.close().unwrap();
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! With the messages of the work queues it is the only truth; everything else is made of both. Kept
 //! and completed files are in an index on the disk, which is made of the history again when it is
-//! missing, damaged, or of another history.
+//! missing, damaged, or of another history. A pool with keys has this index in memory.
 
 mod checkpoint;
 mod cold;
@@ -21,6 +21,7 @@ use index::{ColdIndex, MemoryRows, Rows, StoredRows};
 use record::{FORMAT_VERSION, Record};
 use rialto_log::Sealing;
 use rialto_statelog::{StateLog, StateLogError, StateLogOptions, Ticket};
+use std::fmt::Display;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -107,7 +108,7 @@ impl History {
 
     /// Refuses everything from now on, and has the next opening make the index again.
     #[cold]
-    fn give_up(&self, reason: &dyn std::fmt::Display) -> StateLogError {
+    fn give_up(&self, reason: &dyn Display) -> StateLogError {
         tracing::error!("the history of the pool stops: {reason}");
         self.rows.invalidate();
         self.log.stop(reason)
@@ -217,14 +218,20 @@ fn open_rows(
     dir: &Path,
     is_anew: bool,
 ) -> Result<Arc<dyn Rows>, StateLogError> {
+    let failed = |error: &dyn Display| StateLogError::Failed {
+        dir: dir.to_owned(),
+        reason: error.to_string(),
+    };
     if !options.disk.is_of_system() {
         return Ok(Arc::new(MemoryRows::default()));
     }
+    // Rows are stored in clear. Those of an encrypted pool are not stored.
+    if options.volumes.keys.current().is_some() {
+        StoredRows::remove(dir).map_err(|error| failed(&error))?;
+        return Ok(Arc::new(MemoryRows::default()));
+    }
     let rows = if is_anew { StoredRows::make(dir) } else { StoredRows::open(dir) };
-    let rows = rows.map_err(|error| StateLogError::Failed {
-        dir: dir.to_owned(),
-        reason: error.to_string(),
-    })?;
+    let rows = rows.map_err(|error| failed(&error))?;
     Ok(Arc::new(rows))
 }
 

@@ -43,18 +43,20 @@ impl StoredRows {
 
     /// Removes the rows and begins anew.
     pub(in crate::history) fn make(dir: &Path) -> Result<Self, IndexError> {
-        remove(dir).map_err(IndexError::new)?;
+        Self::remove(dir)?;
         std::fs::create_dir_all(dir).map_err(IndexError::new)?;
         let made = open(dir)?;
         std::fs::write(dir.join(VERSION_FILE), VERSION).map_err(IndexError::new)?;
         Ok(made)
     }
-}
 
-fn remove(dir: &Path) -> io::Result<()> {
-    let removed = [std::fs::remove_file(dir.join(VERSION_FILE)), std::fs::remove_dir_all(dir)];
-    let is_bad = |error: &io::Error| error.kind() != io::ErrorKind::NotFound;
-    removed.into_iter().filter_map(Result::err).find(is_bad).map_or(Ok(()), Err)
+    /// Removes the rows, if there are any.
+    pub(in crate::history) fn remove(dir: &Path) -> Result<(), IndexError> {
+        let removed = [std::fs::remove_file(dir.join(VERSION_FILE)), std::fs::remove_dir_all(dir)];
+        let is_bad = |error: &io::Error| error.kind() != io::ErrorKind::NotFound;
+        let bad = removed.into_iter().filter_map(Result::err).find(is_bad);
+        bad.map_or(Ok(()), |error| Err(IndexError::new(error)))
+    }
 }
 
 fn open(dir: &Path) -> Result<StoredRows, IndexError> {
