@@ -11,6 +11,7 @@ use crate::name::Name;
 use crate::shared::{SharedQueue, message_at};
 use crate::subscription::Subscription;
 use crate::waiting::Waiting;
+use rialto_clock::Timestamp;
 use rialto_log::Level;
 use std::pin::pin;
 use std::sync::Arc;
@@ -102,6 +103,27 @@ impl Consumer {
             self.core.mark(&self.group);
         }
         Ok(fetched)
+    }
+
+    /// How often a message was delivered to the group, returns left out, also before this opening. 0
+    /// if it is not known.
+    #[must_use]
+    pub fn attempts(&self, id: MessageId) -> u16 {
+        self.group.attempts_of(id)
+    }
+
+    /// When the delay before the next attempt of a message ends, if it is delayed after a failure.
+    #[must_use]
+    pub fn rests_until(&self, id: MessageId) -> Option<Timestamp> {
+        self.group.rests_until(id)
+    }
+
+    /// Whether a fetch may deliver something now: a message is ready to be delivered again, or there
+    /// are messages that no fetch has come to. It reads nothing, so that such messages may turn out to
+    /// be filtered or expired.
+    #[must_use]
+    pub fn may_fetch(&self) -> bool {
+        self.group.may_give()
     }
 
     /// The messages that would be delivered next, without leasing them: at most `messages_max`, and

@@ -322,6 +322,29 @@ impl Group {
         inner.state.is_free(message.id()) && filter.is_none_or(|filter| filter.holds(message))
     }
 
+    pub(crate) fn attempts_of(&self, id: MessageId) -> u16 {
+        self.inner().state.attempts_of(id)
+    }
+
+    pub(crate) fn rests_until(&self, id: MessageId) -> Option<Timestamp> {
+        self.inner().state.rests_until(id)
+    }
+
+    /// Whether a message is ready to be delivered again, or was not looked at yet.
+    pub(crate) fn may_give(&self) -> bool {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        let is_fresh = |lane: u8| {
+            let nth = usize::from(lane);
+            let is_new = |cursor: &LaneCursor| cursor.next() <= self.topic.lanes[nth].visible();
+            inner.fresh.get(nth).is_some_and(is_new)
+        };
+        let mut lanes = 0..inner.state.lanes();
+        lanes.any(|lane| {
+            inner.state.next_ready(lane).is_some() || inner.state.has_room(lane) && is_fresh(lane)
+        })
+    }
+
     /// Ends leases and delays that are due.
     pub(crate) fn advance(&self, now: Timestamp) {
         let mut inner = self.inner();

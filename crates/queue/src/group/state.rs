@@ -613,6 +613,19 @@ impl GroupState {
         missed
     }
 
+    /// The attempts of a message that is not acknowledged.
+    pub(crate) fn attempts_of(&self, id: MessageId) -> u16 {
+        let earlier = self.earlier_attempts.get(&id).map(|(attempts, _)| *attempts);
+        let slot = || Some(self.windows.get(usize::from(id.lane))?.get(id.seq)?.attempts);
+        earlier.or_else(slot).unwrap_or_default()
+    }
+
+    /// The end of the delay before the next attempt of a message, if it has one.
+    pub(crate) fn rests_until(&self, id: MessageId) -> Option<Timestamp> {
+        let earlier = self.earlier_attempts.get(&id).map(|(_, due)| *due);
+        self.deadlines.rests(id).or(earlier).filter(|due| *due > Timestamp(0))
+    }
+
     /// The attempts of unacknowledged messages and the ends of their delays.
     pub(crate) fn attempts(&self) -> Vec<(MessageId, u16, Timestamp)> {
         let mut attempts: Vec<_> = Vec::new();
