@@ -350,7 +350,7 @@ impl Handler<ClaimFiles> for DepotService {
         });
         loop {
             tokio::select! {
-                () = self.depot.claimable(&may) => {}
+                () = self.depot.claimable(may.clone()) => {}
                 () = &mut end => return Ok(Vec::new()),
             }
             let may = may.clone();

@@ -397,9 +397,11 @@ impl Depot {
     }
 
     /// Ready when files of a tenant that `may` allows may be claimed: call [`Depot::claim_any`] with the
-    /// same tenants then, and wait again if there were none.
-    pub async fn claimable(&self, may: impl Fn(&TenantName) -> bool) {
-        std::future::poll_fn(|context| self.pool.ready.poll(context, &may)).await;
+    /// same tenants then, and wait again if there were none. Of several callers that wait for a tenant,
+    /// one is woken at a time.
+    pub async fn claimable(&self, may: impl Fn(&TenantName) -> bool + Send + Sync + 'static) {
+        let mut waiting = self.pool.ready.wait(Box::new(may));
+        std::future::poll_fn(|context| waiting.poll(context)).await;
     }
 
     /// Refuses new files from now on, or accepts them again, because the disk has little room. Claims

@@ -4,7 +4,7 @@ use crate::DepotError;
 use crate::history::record::{Ending, Record, Stage};
 use crate::pool::Pool;
 use crate::tenant::Tenant;
-use crate::work::{dead_topic, topic_of};
+use crate::work::{Work, dead_topic, topic_of};
 use rialto_queue::QueueError;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -140,9 +140,11 @@ impl Pool {
                 note(self.delete_step(&tenant));
             } else if tenant.files().is_idle() {
                 self.note_idle(&tenant);
-            } else {
-                // Delays and claims may have ended.
-                self.ready.announce(&tenant);
+            } else if tenant.work().is_some_and(Work::may_deliver)
+                && tenant.check("hands out no files", true).is_ok()
+            {
+                // Delays and claims have ended.
+                self.ready.announce_again(&tenant);
             }
         }
         note(self.expire_kept());

@@ -5,6 +5,7 @@ use crate::claim::{Claim, ClaimOptions};
 use crate::name::TenantName;
 use crate::pool::Pool;
 use crate::tenant::Tenant;
+use crate::work::Work;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,8 +26,10 @@ impl Pool {
             match self.claim_of(&tenant, options) {
                 Ok(claims) if claims.is_empty() => {}
                 Ok(claims) => {
-                    // Behind the others: there may be more.
-                    self.ready.announce(&tenant);
+                    // Behind the others, if there is more.
+                    if tenant.work().is_some_and(Work::may_deliver) {
+                        self.ready.announce(&tenant);
+                    }
                     return Ok(claims);
                 }
                 Err(DepotError::TenantStage { .. }) => {}

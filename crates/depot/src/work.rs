@@ -102,6 +102,11 @@ impl Work {
         Ok(self.consumer.try_fetch_with(options)?.messages)
     }
 
+    /// Whether a worker may get a message now.
+    pub(crate) fn may_deliver(&self) -> bool {
+        self.consumer.may_fetch()
+    }
+
     pub(crate) fn ack(&self, held: Held) -> Result<(), DepotError> {
         Ok(self.consumer.ack_lease(held.message, held.lease)?)
     }

@@ -351,7 +351,8 @@ fn a_worker_waits_for_files_of_the_tenants_that_it_works_for() {
     let bench = Bench::new();
     let depot = bench.open();
     let is_ready = |name: &str| {
-        let mut ready = pin!(depot.claimable(|tenant| tenant.as_str() == name));
+        let name = name.to_owned();
+        let mut ready = pin!(depot.claimable(move |tenant| tenant.as_str() == name));
         ready.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
     };
     let claim_of = |name: &str| {
