@@ -1,6 +1,7 @@
 //! The index of a tenant's work files, which wait, are claimed, or are dead letters.
 
 use crate::FileId;
+use crate::claim::ClaimSecret;
 use crate::record::FileRecord;
 use rialto_clock::Timestamp;
 use rialto_queue::MessageId;
@@ -15,7 +16,7 @@ pub(crate) enum Standing {
     /// It waits for a worker, or for the end of a delay.
     Waiting,
     /// A worker has it.
-    Claimed { lease: u64, until: Timestamp },
+    Claimed { lease: u64, until: Timestamp, secret: ClaimSecret },
     /// It became a dead letter.
     Dead,
 }

@@ -4,6 +4,7 @@ use crate::FileId;
 use crate::name::TenantName;
 use crate::record::FileRecord;
 use crate::work::Held;
+use aws_lc_rs::constant_time::verify_slices_are_equal;
 use rialto_clock::Timestamp;
 use rialto_queue::{Delivered, MessageId};
 use std::fmt;
@@ -93,15 +94,26 @@ impl Claim {
 }
 
 /// The name of a claim. It is of no use once the claim has ended, and none in another run of the
-/// process.
+/// process. It has 128 random bits, so that nobody computes the token of another's claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimToken {
     pub(crate) tenant: TenantName,
     pub(crate) file: FileId,
     pub(crate) message: MessageId,
     pub(crate) lease: u64,
-    /// The opening of the pool in which the claim was made.
-    pub(crate) opening: u64,
+    pub(crate) secret: ClaimSecret,
+}
+
+/// The random bits of a claim.
+#[derive(Clone, Copy, Debug, Eq, Hash)]
+pub(crate) struct ClaimSecret(pub(crate) u128);
+
+impl PartialEq for ClaimSecret {
+    /// Takes the same time wherever the bits differ.
+    fn eq(&self, other: &Self) -> bool {
+        let (one, other) = (self.0.to_le_bytes(), other.0.to_le_bytes());
+        verify_slices_are_equal(&one, &other).is_ok()
+    }
 }
 
 impl ClaimToken {
@@ -126,7 +138,7 @@ impl fmt::Display for ClaimToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MessageId { lane, seq } = self.message;
         write!(f, "{}.{}.{lane:x}.{seq:x}.", self.tenant, self.file)?;
-        write!(f, "{:x}.{:016x}", self.lease, self.opening)
+        write!(f, "{:x}.{:032x}", self.lease, self.secret.0)
     }
 }
 
@@ -152,7 +164,7 @@ impl FromStr for ClaimToken {
                 seq: number(next()?)?,
             },
             lease: number(next()?)?,
-            opening: number(next()?)?,
+            secret: ClaimSecret(u128::from_str_radix(next()?, 16).map_err(|_| invalid())?),
         };
         if parts.next().is_some() { Err(invalid()) } else { Ok(token) }
     }
@@ -169,7 +181,7 @@ mod tests {
             file: FileId(77),
             message: MessageId { lane: 3, seq: 1 << 40 },
             lease: u64::MAX,
-            opening: 9,
+            secret: ClaimSecret(u128::MAX - 9),
         };
         assert_eq!(token.to_string().parse(), Ok(token.clone()));
         let more = format!("{token}.1");

@@ -46,7 +46,7 @@ pub struct DepotOptions {
     pub disk: Arc<dyn Disk>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Sixteen random bytes for every log that is opened.
+    /// Sixteen random bytes for every log that is opened and every claim.
     pub salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     /// The directory of the volume that a new pool makes; `None` makes none.
     pub first_volume: Option<PathBuf>,

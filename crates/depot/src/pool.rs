@@ -1,5 +1,6 @@
 //! What the parts of a pool share.
 
+use crate::claim::ClaimSecret;
 use crate::file_id::FileIds;
 use crate::history::record::{Record, Stage, TenantNumber, TenantSettings};
 use crate::history::{Garbage, History};
@@ -49,8 +50,6 @@ pub(crate) struct Pool {
     pub(crate) rate: Rate,
     /// The tenants with an open work queue.
     pub(crate) working: AtomicUsize,
-    /// The number of this opening, which tokens of claims carry.
-    pub(crate) opening: u64,
     pub(crate) is_closed: AtomicBool,
     /// Whether closing failed: what was not durable then may be lost.
     pub(crate) is_close_failed: AtomicBool,
@@ -87,7 +86,6 @@ impl Pool {
             removals: Removals::default(),
             upkeep,
             working: AtomicUsize::new(0),
-            opening,
             is_closed: AtomicBool::new(false),
             is_close_failed: AtomicBool::new(false),
             is_refusing: AtomicBool::new(false),
@@ -98,6 +96,11 @@ impl Pool {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.options.clock.now()
+    }
+
+    /// The random bits of a new claim.
+    pub(crate) fn claim_secret(&self) -> ClaimSecret {
+        ClaimSecret(u128::from_le_bytes((self.options.salt)()))
     }
 
     pub(crate) fn next_id(&self) -> FileId {

@@ -114,7 +114,8 @@ impl Pool {
                 // It moved: its message says where it is now.
                 file.record = Arc::new(record);
             }
-            file.standing = Standing::Claimed { lease: held.lease, until: deadline };
+            let secret = self.claim_secret();
+            file.standing = Standing::Claimed { lease: held.lease, until: deadline, secret };
             file.message = Some(held.message);
             file.attempts = attempt;
             let record = file.record.clone();
@@ -129,7 +130,7 @@ impl Pool {
                     file: id,
                     message: held.message,
                     lease: held.lease,
-                    opening: self.opening,
+                    secret,
                 },
                 file: record,
                 attempt,
@@ -247,15 +248,14 @@ impl Pool {
     ) -> Result<(&'t Work, Arc<FileRecord>, bool), DepotError> {
         self.check_open()?;
         let lost = || DepotError::ClaimLost(token.file);
-        if token.opening != self.opening {
-            return Err(lost());
-        }
         let work = tenant.work().ok_or_else(lost)?;
         let files = tenant.files();
         let file = files.get(token.file).ok_or_else(lost)?;
-        let is_held = matches!(file.standing, Standing::Claimed { lease, .. } if lease == token.lease)
-            && file.message == Some(token.message);
-        if is_held { Ok((work, file.record.clone(), file.is_missing)) } else { Err(lost()) }
+        if is_held(file, token) {
+            Ok((work, file.record.clone(), file.is_missing))
+        } else {
+            Err(lost())
+        }
     }
 
     /// Makes a claim last for `duration` from now.
@@ -269,8 +269,10 @@ impl Pool {
         let (work, _, _) = self.held(tenant, token)?;
         work.extend(token.held(), duration).map_err(|error| lost(error, token))?;
         let until = self.now().after(duration);
-        if let Some(file) = tenant.files().get_mut(token.file) {
-            file.standing = Standing::Claimed { lease: token.lease, until };
+        // Another worker may have the file by now.
+        if let Some(file) = tenant.files().get_mut(token.file).filter(|it| is_held(it, token)) {
+            let ClaimToken { lease, secret, .. } = *token;
+            file.standing = Standing::Claimed { lease, until, secret };
         }
         Ok(until)
     }
@@ -446,9 +448,7 @@ impl Pool {
     }
 
     fn note_returned(&self, tenant: &Arc<Tenant>, token: &ClaimToken) {
-        if let Some(file) = tenant.files().get_mut(token.file)
-            && matches!(file.standing, Standing::Claimed { lease, .. } if lease == token.lease)
-        {
+        if let Some(file) = tenant.files().get_mut(token.file).filter(|it| is_held(it, token)) {
             file.standing = Standing::Waiting;
         }
         self.ready.announce(tenant);
@@ -482,6 +482,14 @@ pub(crate) fn ended_of(
         id: record.id,
         fingerprint: record.fingerprint(),
     });
+/// Whether a file is claimed under a token.
+fn is_held(file: &ActiveFile, token: &ClaimToken) -> bool {
+    let ClaimToken { message, .. } = *token;
+    file.message == Some(message)
+        && matches!(file.standing, Standing::Claimed { lease, secret, .. }
+            if lease == token.lease && secret == token.secret)
+}
+
     Ended {
         tenant: tenant.number,
         id: record.id,
