@@ -89,21 +89,21 @@ impl Pool {
             let Some((record, _)) = split_payload(delivered.payload()) else {
                 // Only a message of another program can be one.
                 let detail = "the message does not hold the record of a file";
-                work.refuse(held, detail)?;
+                note_skipped(work.refuse(held, detail));
                 continue;
             };
             let (id, attempt) = (record.id, delivered.attempt());
             let mut files = tenant.files();
             if files.has_ended(id) {
                 drop(files);
-                self.acknowledge_ended(tenant, work, held, id)?;
+                note_skipped(self.acknowledge_ended(tenant, work, held, id));
                 continue;
             }
             if record.is_expired(self.now()) {
                 drop(files);
-                self.end(tenant, &record, Ending::Expired)?;
-                work.ack(held)?;
-                self.note_acknowledged(tenant, [id]);
+                let ended = self.end(tenant, &record, Ending::Expired);
+                let acknowledged = ended.and_then(|()| work.ack(held));
+                note_skipped(acknowledged.map(|()| self.note_acknowledged(tenant, [id])));
                 continue;
             }
             if files.get(id).is_none() {
@@ -498,6 +498,14 @@ fn is_held(file: &ActiveFile, token: &ClaimToken) -> bool {
         volume: match &record.place {
             Place::Inline => None,
             Place::Volume(stored) => Some(stored.volume),
+/// A message that no worker gets was not settled. The others of its fetch have leases and attempts, and
+/// are handed out all the same; this one is delivered again.
+fn note_skipped(settled: Result<(), DepotError>) {
+    if let Err(error) = settled {
+        tracing::debug!("settled at redelivery: {error}");
+    }
+}
+
         },
         submitted,
         kept: Vec::new(),
