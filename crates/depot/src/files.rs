@@ -139,7 +139,6 @@ impl Pool {
         ending: Ending,
     ) -> Result<(), DepotError> {
         self.check_open()?;
-        let now = self.now();
         let active = {
             let files = tenant.files();
             files.get(id).map(|file| (file.record.clone(), file.message, file.standing))
@@ -150,12 +149,7 @@ impl Pool {
             }
             return self.delete_kept(tenant, id, ending);
         };
-        match standing {
-            Standing::Claimed { until, .. } if until > now => return Err(DepotError::Claimed(id)),
-            Standing::Arriving => return Err(self.unknown(tenant, id)),
-            _ => {}
-        }
-        self.end(tenant, &record, ending)?;
+        self.end_unclaimed(tenant, &record, ending)?;
         // The message is of no use any more. One that cannot be taken now is recognised when it is
         // delivered.
         if let (Some(message), Some(work)) = (message, tenant.work()) {
@@ -172,6 +166,21 @@ impl Pool {
             }
         }
         Ok(())
+    }
+
+    /// Ends a file, unless a worker has it by now.
+    pub(crate) fn end_unclaimed(
+        &self,
+        tenant: &Arc<Tenant>,
+        record: &FileRecord,
+        ending: Ending,
+    ) -> Result<(), DepotError> {
+        let (id, now) = (record.id, self.now());
+        self.end_if(tenant, record, ending, |file| match file.standing {
+            Standing::Claimed { until, .. } if until > now => Err(DepotError::Claimed(id)),
+            Standing::Arriving => Err(self.unknown(tenant, id)),
+            _ => Ok(()),
+        })
     }
 
     pub(crate) fn delete_kept(

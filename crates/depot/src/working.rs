@@ -395,8 +395,24 @@ impl Pool {
         record: &FileRecord,
         ending: Ending,
     ) -> Result<(), DepotError> {
+        self.end_if(tenant, record, ending, |_| Ok(()))
+    }
+
+    /// As [`Pool::end`], unless `check` refuses the file as it stands now.
+    pub(crate) fn end_if(
+        &self,
+        tenant: &Arc<Tenant>,
+        record: &FileRecord,
+        ending: Ending,
+        check: impl FnOnce(&ActiveFile) -> Result<(), DepotError>,
+    ) -> Result<(), DepotError> {
         {
             let mut files = tenant.files();
+            // Another caller ends it.
+            if files.has_ended(record.id) {
+                return Ok(());
+            }
+            files.get(record.id).map_or(Ok(()), check)?;
             let is_new = files.remove(record.id).is_some();
             files.note_ended(record.id);
             if !is_new && ending != Ending::Expired {
@@ -466,12 +482,28 @@ impl Pool {
     }
 }
 
+/// Whether a file is claimed under a token.
+fn is_held(file: &ActiveFile, token: &ClaimToken) -> bool {
+    let ClaimToken { message, .. } = *token;
+    file.message == Some(message)
+        && matches!(file.standing, Standing::Claimed { lease, secret, .. }
+            if lease == token.lease && secret == token.secret)
+}
+
 fn check_duration(duration: Duration) -> Result<(), DepotError> {
     if (CLAIM_DURATION_MIN..=CLAIM_DURATION_MAX).contains(&duration) {
         return Ok(());
     }
     let (min, max) = (CLAIM_DURATION_MIN.as_millis(), CLAIM_DURATION_MAX.as_secs());
     Err(DepotError::invalid("duration", format!("a claim lasts {min} ms to {max} s")))
+}
+
+/// A message that no worker gets was not settled. The others of its fetch have leases and attempts, and
+/// are handed out all the same; this one is delivered again.
+fn note_skipped(settled: Result<(), DepotError>) {
+    if let Err(error) = settled {
+        tracing::debug!("settled at redelivery: {error}");
+    }
 }
 
 fn lost(error: DepotError, token: &ClaimToken) -> DepotError {
@@ -493,14 +525,6 @@ pub(crate) fn ended_of(
         id: record.id,
         fingerprint: record.fingerprint(),
     });
-/// Whether a file is claimed under a token.
-fn is_held(file: &ActiveFile, token: &ClaimToken) -> bool {
-    let ClaimToken { message, .. } = *token;
-    file.message == Some(message)
-        && matches!(file.standing, Standing::Claimed { lease, secret, .. }
-            if lease == token.lease && secret == token.secret)
-}
-
     Ended {
         tenant: tenant.number,
         id: record.id,
@@ -509,14 +533,6 @@ fn is_held(file: &ActiveFile, token: &ClaimToken) -> bool {
         volume: match &record.place {
             Place::Inline => None,
             Place::Volume(stored) => Some(stored.volume),
-/// A message that no worker gets was not settled. The others of its fetch have leases and attempts, and
-/// are handed out all the same; this one is delivered again.
-fn note_skipped(settled: Result<(), DepotError>) {
-    if let Err(error) = settled {
-        tracing::debug!("settled at redelivery: {error}");
-    }
-}
-
         },
         submitted,
         kept: Vec::new(),
