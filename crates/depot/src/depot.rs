@@ -491,12 +491,11 @@ impl Depot {
     /// Begins to store a result of a claimed file, for [`Depot::complete_with`].
     ///
     /// # Errors
-    /// As [`Depot::begin`].
+    /// As [`Depot::begin`]; [`DepotError::Invalid`] for what a result cannot have: a submit key, a
+    /// priority, a time of delivery, a level, or a condition.
     pub fn begin_result(&self, token: &ClaimToken, file: NewFile) -> Result<Upload, DepotError> {
         let tenant = self.claimed_tenant(token)?;
-        if file.submit_key.is_some() {
-            return Err(DepotError::invalid("submit_key", "a result comes to exist once anyway"));
-        }
+        check_result(&file)?;
         Upload::begin(self.pool.clone(), tenant, file, true)
     }
 
@@ -623,6 +622,27 @@ impl Depot {
 pub const RESULTS_MAX: usize = 64;
 
 /// Streams a source into an upload.
+/// Refuses what would not take effect: a result comes to exist once, with the end of its file.
+fn check_result(file: &NewFile) -> Result<(), DepotError> {
+    let not = |field, why: &str| Err(DepotError::invalid(field, why));
+    if file.submit_key.is_some() {
+        return not("submit_key", "a result comes to exist once anyway");
+    }
+    if file.priority != 0 {
+        return not("priority", "a result has none");
+    }
+    if file.deliver_at.is_some() {
+        return not("deliver_at", "a result is not delayed");
+    }
+    if file.level.is_some() {
+        return not("level", "a result is as durable as the end of its file");
+    }
+    if file.if_absent {
+        return not("if_absent", "a result takes the place of a file of its path");
+    }
+    Ok(())
+}
+
 pub(crate) fn copy(source: Source<'_>, upload: &mut Upload) -> Result<(), DepotError> {
     let mut buffer = vec![0; COPY_BYTES];
     loop {
