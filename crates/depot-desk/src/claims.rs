@@ -267,17 +267,49 @@ impl DepotService {
         let (answer, answered) = oneshot::channel();
         let depot = self.depot.clone();
         let task = tokio::task::spawn_blocking(move || {
-            let claimed = claim(&depot).map(|claims| with_contents(&depot, claims, content));
-            let Err(Ok(unwanted)) = answer.send(claimed) else { return };
-            for claimed in unwanted {
+/// Claimed files on their way to the client. Dropping them gives the claims back.
+struct Unanswered {
+    depot: Depot,
+    claimed: Vec<ClaimedFile>,
+}
+
+impl Unanswered {
+    fn answer(mut self) -> Vec<ClaimedFile> {
+        std::mem::take(&mut self.claimed)
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        let (depot, claimed) = (self.depot.clone(), std::mem::take(&mut self.claimed));
+        if claimed.is_empty() {
+            return;
+        }
+        let give_back = move || {
+            for claimed in claimed {
                 if let Err(error) = depot.give_back(claimed.claim.token()) {
                     // It is handed out again when its deadline passes.
                     tracing::debug!("a claim without a client was not given back: {error}");
                 }
             }
+        };
+        // It may be dropped by a task, which must not wait for the disk.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(give_back)),
+            Err(_) => give_back(),
+        }
+    }
+}
+
+            let claimed = claim(&depot).map(|claims| {
+                let claimed = with_contents(&depot, claims, content);
+                Unanswered { depot, claimed }
+            });
+            // If the client has gone, or goes before it looks, the drop gives them back.
+            drop(answer.send(claimed));
         });
         match answered.await {
-            Ok(claimed) => claimed.map_err(depot_error),
+            Ok(claimed) => claimed.map(Unanswered::answer).map_err(depot_error),
             // It panicked.
             Err(_) => joined(task.await).map(|()| Vec::new()),
         }
