@@ -7,12 +7,13 @@ use crate::service::{DepotService, joined, principal};
 use rialto_api::DepotRight;
 use rialto_api::limits::{CLAIMS_MAX, DETAIL_BYTES_MAX};
 use rialto_bus::behaviour::Validate;
-use rialto_bus::{Command, Context, Handler, Request, Result};
+use rialto_bus::{Command, Context, Error, Handler, Request, Result};
 use rialto_depot::{
     CLAIM_DURATION_MAX, CLAIM_DURATION_MIN, CLAIM_FILES_MAX, Claim, ClaimOptions, ClaimToken,
     Depot, DepotError, TenantName, Timestamp,
 };
 use rialto_desk::AtField;
+use std::collections::HashSet;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -113,6 +114,8 @@ pub struct SettledClaims {
     pub lost: Vec<ClaimToken>,
     /// The claims whose content cannot be read, and what is wrong with it.
     pub unreadable: Vec<(ClaimToken, String)>,
+    /// The claims that failed for another reason, while others did not.
+    pub failed: Vec<(ClaimToken, Error)>,
 }
 
 impl Request for ClaimFiles {
@@ -177,13 +180,13 @@ impl Validate for ClaimFiles {
 impl Validate for RenewClaims {
     fn validate(&self) -> Result<()> {
         check_duration(self.duration)?;
-        check_count(&self.claims)
+        check_tokens(&self.claims)
     }
 }
 
 impl Validate for CompleteClaims {
     fn validate(&self) -> Result<()> {
-        check_count(&self.claims)
+        check_tokens(&self.claims)
     }
 }
 
@@ -194,20 +197,20 @@ impl Validate for FailClaims {
             return Err(AtField("delay_ms").invalid(message));
         }
         check_reason(&self.reason)?;
-        check_count(&self.claims)
+        check_tokens(&self.claims)
     }
 }
 
 impl Validate for RefuseClaims {
     fn validate(&self) -> Result<()> {
         check_reason(&self.reason)?;
-        check_count(&self.claims)
+        check_tokens(&self.claims)
     }
 }
 
 impl Validate for ReturnClaims {
     fn validate(&self) -> Result<()> {
-        check_count(&self.claims)
+        check_tokens(&self.claims)
     }
 }
 
@@ -227,13 +230,20 @@ fn check_reason(reason: &str) -> Result<()> {
     Err(AtField("reason").invalid(message))
 }
 
-fn check_count(claims: &[ClaimToken]) -> Result<()> {
-    match claims.len() {
-        1..=CLAIMS_MAX => Ok(()),
-        _ => {
-            let message = format!("There must be 1 to {CLAIMS_MAX} claims.");
+/// A token that is given twice is refused: the second would be answered as lost, although the file
+/// is settled as asked.
+fn check_tokens(claims: &[ClaimToken]) -> Result<()> {
+    if !(1..=CLAIMS_MAX).contains(&claims.len()) {
+        let message = format!("There must be 1 to {CLAIMS_MAX} claims.");
+        return Err(AtField("claims").invalid(message));
+    }
+    let mut known = HashSet::with_capacity(claims.len());
+    match claims.iter().position(|token| !known.insert(token)) {
+        Some(nth) => {
+            let message = format!("The claim at place {nth} is given twice.");
             Err(AtField("claims").invalid(message))
         }
+        None => Ok(()),
     }
 }
 
@@ -257,16 +267,6 @@ fn with_contents(depot: &Depot, claims: Vec<Claim>, content: bool) -> Vec<Claime
     claims.into_iter().map(&mut read).collect()
 }
 
-impl DepotService {
-    /// Claims files on a thread that may block. If the client has gone meanwhile, they are given back.
-    async fn claim_now(
-        &self,
-        content: bool,
-        claim: impl FnOnce(&Depot) -> std::result::Result<Vec<Claim>, DepotError> + Send + 'static,
-    ) -> Result<Vec<ClaimedFile>> {
-        let (answer, answered) = oneshot::channel();
-        let depot = self.depot.clone();
-        let task = tokio::task::spawn_blocking(move || {
 /// Claimed files on their way to the client. Dropping them gives the claims back.
 struct Unanswered {
     depot: Depot,
@@ -301,6 +301,16 @@ impl Drop for Unanswered {
     }
 }
 
+impl DepotService {
+    /// Claims files on a thread that may block. If the client has gone meanwhile, they are given back.
+    async fn claim_now(
+        &self,
+        content: bool,
+        claim: impl FnOnce(&Depot) -> std::result::Result<Vec<Claim>, DepotError> + Send + 'static,
+    ) -> Result<Vec<ClaimedFile>> {
+        let (answer, answered) = oneshot::channel();
+        let depot = self.depot.clone();
+        let task = tokio::task::spawn_blocking(move || {
             let claimed = claim(&depot).map(|claims| {
                 let claimed = with_contents(&depot, claims, content);
                 Unanswered { depot, claimed }
@@ -330,12 +340,15 @@ impl Drop for Unanswered {
     }
 }
 
-/// What became of claims. An error that concerns none of them alone is that of the request.
+/// What became of claims. If none did what was asked, an error that concerns none of them alone is
+/// that of the request, which may be sent again. Otherwise it is that of its claim: a client that sent
+/// all of them again would take those that are settled for lost.
 fn settled(
     claims: Vec<ClaimToken>,
     results: Vec<std::result::Result<(), DepotError>>,
 ) -> std::result::Result<SettledClaims, DepotError> {
-    let mut settled = SettledClaims::default();
+    let (mut settled, mut failed) = (SettledClaims::default(), Vec::new());
+    let is_any_settled = results.iter().any(std::result::Result::is_ok);
     for (token, result) in claims.into_iter().zip(results) {
         match result {
             Ok(()) => {}
@@ -343,9 +356,11 @@ fn settled(
             Err(error @ DepotError::Bytes { .. }) => {
                 settled.unreadable.push((token, error.to_string()));
             }
+            Err(error) if is_any_settled => failed.push((token, depot_error(error))),
             Err(error) => return Err(error),
         }
     }
+    settled.failed = failed;
     Ok(settled)
 }
 
@@ -442,5 +457,86 @@ impl Handler<RefuseClaims> for DepotService {
 impl Handler<ReturnClaims> for DepotService {
     async fn handle(&self, request: ReturnClaims, _: &Context<'_>) -> Result<SettledClaims> {
         self.settle(request.claims, |depot, token| depot.give_back(token)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DepotLimits;
+    use rialto_depot::{DepotOptions, NewFile};
+    use std::task::Waker;
+
+    fn acme() -> TenantName {
+        TenantName::new("acme").unwrap()
+    }
+
+    fn depot(dir: &tempfile::TempDir, files: usize) -> Depot {
+        let mut options = DepotOptions::at(dir.path());
+        options.volumes.free_bytes_min = 0;
+        let depot = Depot::open(options).unwrap();
+        for _ in 0..files {
+            depot.put_bytes(&acme(), NewFile::default(), b"x").unwrap();
+        }
+        depot
+    }
+
+    #[test]
+    fn files_of_a_client_that_goes_before_it_looks_are_given_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let depot = depot(&dir, 1);
+        // Tasks that may block run one after the other.
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).max_blocking_threads(1).build().unwrap();
+        let _entered = runtime.enter();
+        let (_stop, stopped) = tokio::sync::watch::channel(false);
+        let service = DepotService::new(depot.clone(), DepotLimits::default(), stopped);
+        {
+            let mut claiming = pin!(
+                service
+                    .claim_now(false, |depot| { depot.claim(&acme(), &ClaimOptions::default()) })
+            );
+            let mut context = std::task::Context::from_waker(Waker::noop());
+            assert!(claiming.as_mut().poll(&mut context).is_pending());
+            // The answer arrives, and nobody looks.
+            runtime.block_on(runtime.spawn_blocking(|| {})).unwrap();
+            assert_eq!(depot.tenant(&acme()).unwrap().work.claimed, 1);
+        }
+        let again = ClaimOptions::default();
+        let claims = depot.claim_within(&acme(), &again, Duration::from_secs(30)).unwrap();
+        assert_eq!(claims.iter().map(Claim::attempt).collect::<Vec<_>>(), [1]);
+    }
+
+    fn two_tokens() -> (tempfile::TempDir, Vec<ClaimToken>) {
+        let dir = tempfile::tempdir().unwrap();
+        let depot = depot(&dir, 2);
+        let claims = depot.claim(&acme(), &ClaimOptions::up_to(2)).unwrap();
+        (dir, claims.iter().map(|claim| claim.token().clone()).collect())
+    }
+
+    #[test]
+    fn a_claim_that_fails_beside_settled_ones_is_named_in_the_answer() {
+        let (_dir, tokens) = two_tokens();
+        let results = vec![Ok(()), Err(DepotError::StorageLow)];
+        let settled = settled(tokens.clone(), results).unwrap();
+        let failed: Vec<_> = settled.failed.iter().map(|(it, error)| (it, error.code())).collect();
+        assert_eq!(failed, [(&tokens[1], "storage_low")]);
+        assert!(settled.lost.is_empty());
+    }
+
+    #[test]
+    fn an_error_of_claims_of_which_none_is_settled_is_that_of_the_request() {
+        let (_dir, tokens) = two_tokens();
+        let results = vec![Err(DepotError::ClaimLost(tokens[0].file())), Err(DepotError::Closed)];
+        assert!(matches!(settled(tokens, results), Err(DepotError::Closed)));
+    }
+
+    #[test]
+    fn a_token_that_is_given_twice_is_refused() {
+        let (_dir, tokens) = two_tokens();
+        let token = tokens[0].clone();
+        assert!(check_tokens(&tokens).is_ok());
+        let refused = check_tokens(&[token.clone(), tokens[1].clone(), token]).unwrap_err();
+        assert_eq!(refused.code(), "invalid_field");
     }
 }

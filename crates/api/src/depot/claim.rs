@@ -141,13 +141,16 @@ pub struct DepotResult<'a> {
     pub sha256: Option<HexText>,
 }
 
-/// What became of claims. One that is in neither list did what was asked.
+/// What became of claims. One that is in none of the lists did what was asked.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DepotSettledAnswer {
     /// The tokens of claims that have ended.
     pub lost: Vec<String>,
     /// Claims whose content is missing or damaged, so that they cannot be completed.
     pub unreadable: Vec<DepotUnreadable>,
+    /// Claims that failed for another reason while others did not. They last, and may be sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<DepotFailedClaim>,
 }
 
 /// A claim whose content cannot be read.
@@ -157,6 +160,17 @@ pub struct DepotUnreadable {
     pub claim: String,
     /// What is wrong with the content.
     pub problem: String,
+}
+
+/// A claim that failed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct DepotFailedClaim {
+    /// The token of the claim.
+    pub claim: String,
+    /// The code of the error.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
 }
 
 /// A renewed claim.

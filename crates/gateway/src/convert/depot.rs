@@ -2,8 +2,8 @@
 
 use rialto_api::sign::to_hex;
 use rialto_api::{
-    Base64, DepotClaim, DepotDeadLetter, DepotDirectory, DepotDirectoryKind, DepotFile,
-    DepotFileState, DepotSettledAnswer, DepotTenant, DepotTenantState, DepotUnreadable,
+    Base64, DepotClaim, DepotDeadLetter, DepotDirectory, DepotDirectoryKind, DepotFailedClaim,
+    DepotFile, DepotFileState, DepotSettledAnswer, DepotTenant, DepotTenantState, DepotUnreadable,
     DepotVolume, DepotVolumeState, HexText,
 };
 use rialto_depot::{
@@ -76,9 +76,15 @@ pub(crate) fn settled_info(settled: &SettledClaims) -> DepotSettledAnswer {
         claim: token.to_string(),
         problem: problem.clone(),
     });
+    let failed = settled.failed.iter().map(|(token, error)| DepotFailedClaim {
+        claim: token.to_string(),
+        code: error.code().to_owned(),
+        message: error.message().to_owned(),
+    });
     DepotSettledAnswer {
         lost: settled.lost.iter().map(ToString::to_string).collect(),
         unreadable: unreadable.collect(),
+        failed: failed.collect(),
     }
 }
 

@@ -168,6 +168,7 @@ fn tokens(claims: &DepotClaimTokens<'_>) -> Result<Vec<ClaimToken>, ApiError> {
 }
 
 fn settled(settled: &SettledClaims) -> Response {
-    let capacity = 64 + 128 * (settled.lost.len() + settled.unreadable.len());
+    let capacity =
+        64 + 128 * (settled.lost.len() + settled.unreadable.len() + settled.failed.len());
     respond(StatusCode::OK, &settled_info(settled), capacity)
 }
