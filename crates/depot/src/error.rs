@@ -201,6 +201,15 @@ pub enum DepotError {
     /// An earlier call closed the pool and failed.
     #[error("the pool was closed with an error, and its last changes may not be durable")]
     CloseFailed,
+    /// The pool has a history, and its work queues are gone.
+    #[error(
+        "the pool has a history, and {dir:?} is missing or empty: its work files are lost; restore \
+         the directory from a copy"
+    )]
+    WorkLost {
+        /// The directory that is missing.
+        dir: std::path::PathBuf,
+    },
     /// The pool contradicts itself.
     #[error("the pool contradicts itself: {0}")]
     Internal(String),

@@ -41,6 +41,8 @@ pub struct DepotReport {
     pub absent_volumes: Vec<String>,
 }
 
+/// The directory of the work queues, in that of the pool.
+const QUEUE_DIR: &str = "queue";
 /// The name of the volume that a new pool makes.
 const FIRST_VOLUME: &str = "main";
 
@@ -93,13 +95,14 @@ pub(crate) fn open(
     options.disk.create_dir_all(&options.dir)?;
     let lock = options.disk.lock(&options.dir)?;
     let history = History::open(&options)?;
+    let is_new = history.read(|state| state.next_volume() == VolumeNumber(0))?;
+    check_work(&options, is_new)?;
     check_level(&history, &options)?;
     let queue = open_queue(&options, is_stepped)?;
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
     let upkeep = Upkeep::new(is_stepped);
     let mut report = DepotReport::default();
     let mounted = history.read(|state| state.volumes.clone())?;
-    let is_new = history.read(|state| state.next_volume() == VolumeNumber(0))?;
     for (number, settings) in &mounted {
         match volumes.mount(*number, &settings.spec(&options.dir)) {
             Ok(_) if settings.draining => volumes.set_draining(*number, true)?,
@@ -171,9 +174,23 @@ fn level_of_queues(options: &DepotOptions) -> Result<Option<Level>, DepotError> 
     Ok(level)
 }
 
+/// Refuses a pool with a history whose work queues are gone: it would open as one without work files,
+/// and the search would take their bytes for bytes without a record.
+fn check_work(options: &DepotOptions, is_new: bool) -> Result<(), DepotError> {
+    if is_new || options.level == Level::Memory {
+        return Ok(());
+    }
+    let dir = options.dir.join(QUEUE_DIR).join("control");
+    match options.disk.list(&dir) {
+        Ok(files) if !files.is_empty() => Ok(()),
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Err(DepotError::WorkLost { dir }),
+    }
+}
+
 fn open_queue(options: &DepotOptions, is_stepped: bool) -> Result<Queue, DepotError> {
     let queue_options = QueueOptions {
-        dir: (options.level != Level::Memory).then(|| options.dir.join("queue")),
+        dir: (options.level != Level::Memory).then(|| options.dir.join(QUEUE_DIR)),
         descriptors_max: options.descriptors_max,
         control_segment_bytes: options.control_segment_bytes,
         disk: options.disk.clone(),
