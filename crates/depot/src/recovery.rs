@@ -258,6 +258,7 @@ fn index(pool: &Pool, tenant: &Arc<Tenant>, report: &mut DepotReport) -> Result<
         tenant.count(&record.directory, record.bytes);
         let mut file = ActiveFile::new(Arc::new(record), Standing::Waiting);
         file.message = Some(message.id());
+        file.attempts = work.consumer().attempts(message.id());
         files.insert(file);
         report.waiting += 1;
     }
