@@ -119,12 +119,20 @@ impl Pool {
         })
     }
 
-    /// Looks through the work queue for the message of a file.
+    /// Looks through the work queue for the message of a file. The messages before it are noted, so that
+    /// the queue is not read again for their files.
     fn find_message(&self, tenant: &Tenant, id: FileId) -> Result<Option<Message>, DepotError> {
         let Some(work) = tenant.work() else { return Ok(None) };
         for message in work.consumer().unacknowledged()? {
             let message = message?;
-            if holds(&message, id) {
+            let Some((record, _)) = split_payload(message.payload()) else { continue };
+            if let Some(file) = tenant.files().get_mut(record.id)
+                && file.standing == Standing::Waiting
+                && file.message.is_none()
+            {
+                file.message = Some(message.id());
+            }
+            if record.id == id {
                 return Ok(Some(message));
             }
         }
