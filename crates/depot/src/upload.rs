@@ -48,6 +48,8 @@ pub struct Upload {
     inline_bytes_max: usize,
     writer: Option<StoredWriter>,
     bytes: u64,
+    /// Whether a piece was refused, so that the content has a gap.
+    is_failed: bool,
     crc32c: u32,
     /// The SHA-256 of an inline file; that of others is computed where they are written.
     sha256: Option<Context>,
@@ -136,6 +138,7 @@ impl Upload {
             inline_bytes_max,
             writer: None,
             bytes: 0,
+            is_failed: false,
             crc32c: 0,
             sha256: pool.options.volumes.sha256.then(|| Context::new(&SHA256)),
             submit_key: None,
@@ -217,8 +220,23 @@ impl Upload {
     ///
     /// # Errors
     /// If the tenant was disabled meanwhile, a quota is reached, more than declared arrives, or the
-    /// volume fails. The upload is of no use then.
+    /// volume fails. The upload is of no use then, and cannot be finished.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), DepotError> {
+        self.check_whole()?;
+        self.is_failed = true;
+        self.write_piece(bytes)?;
+        self.is_failed = false;
+        Ok(())
+    }
+
+    fn check_whole(&self) -> Result<(), DepotError> {
+        match self.is_failed {
+            true => Err(DepotError::invalid("content", "a piece of it was refused; begin again")),
+            false => Ok(()),
+        }
+    }
+
+    fn write_piece(&mut self, bytes: &[u8]) -> Result<(), DepotError> {
         self.tenant.check("accepts no files", false)?;
         self.pool.check_room()?;
         let total = self.bytes + bytes.len() as u64;
@@ -331,6 +349,7 @@ impl Upload {
 
     /// Ends the content, and compares it with what was declared.
     fn end_content(&mut self) -> Result<(FileRecord, Option<Finished>), DepotError> {
+        self.check_whole()?;
         self.tenant.check("accepts no files", false)?;
         let name = match &self.new.name {
             Some(name) => name.clone(),
