@@ -27,7 +27,8 @@ pub(crate) struct Completing {
     pub(crate) record: Arc<FileRecord>,
     /// The bytes of a file that was inline.
     finished: Option<Finished>,
-    _holding: Option<Holding>,
+    /// Its bytes are no orphans meanwhile, and no other call completes it.
+    _holding: Option<[Holding; 2]>,
 }
 
 impl Completing {
@@ -91,12 +92,13 @@ impl Pool {
         }
         // Another call with the same token is faster.
         let lost = || DepotError::ClaimLost(token.file);
-        let holding = self.upkeep.in_hand.hold_alone(record.id).ok_or_else(lost)?;
+        let alone = self.upkeep.completing.hold_alone(record.id).ok_or_else(lost)?;
+        let holding = self.upkeep.in_hand.hold(record.id);
         let message = self.queue.message(work.topic(), token.message)?.ok_or_else(lost)?;
         let mut source = FileReader::inline(record.clone(), message)?;
         let (record, finished) = self.store_again(tenant, &record, &mut source)?;
         let (record, finished) = (Arc::new(record), Some(finished));
-        Ok(Completing { record, finished, _holding: Some(holding) })
+        Ok(Completing { record, finished, _holding: Some([alone, holding]) })
     }
 
     /// Has a completed file stay for as long as the pool keeps them.

@@ -40,6 +40,9 @@ pub(crate) struct Upkeep {
     is_stepped: bool,
     probing: Probing,
     pub(crate) in_hand: InHand,
+    /// The inline files that are being completed, each by one caller. Their uploads may still be among
+    /// those in hand.
+    pub(crate) completing: InHand,
     pub(crate) damage: Damage,
     orphans: Orphans,
     scrubbed: Scrubbed,
@@ -62,6 +65,7 @@ impl Upkeep {
             is_stepped,
             probing: Probing::default(),
             in_hand: InHand::default(),
+            completing: InHand::default(),
             damage: Damage::default(),
             orphans: Orphans::default(),
             scrubbed: Scrubbed::default(),
