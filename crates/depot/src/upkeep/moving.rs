@@ -17,6 +17,7 @@ use crate::record::{FileRecord, Place, split_payload};
 use crate::tenant::Tenant;
 use crate::volume::{Finished, VolumeNumber, VolumeState};
 use crate::{DepotError, FileId};
+use rialto_clock::Timestamp;
 use rialto_queue::{Consumer, Delivered, MessageId, Publish, QueueError};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -154,7 +155,8 @@ impl Pool {
     ) -> Result<(), DepotError> {
         // A worker has it, it is delayed, or it ended.
         let Some(taken) = consumer.claim(message, Some(LEASE))? else { return Ok(()) };
-        let moved = self.move_taken(met, topic, consumer, &taken);
+        let moved = self.move_taken(met, topic, consumer, &taken, rests_until);
+        let rests_until = consumer.rests_until(message);
         if !matches!(moved, Ok(true)) {
             consumer.return_unseen(&[(taken.id(), taken.lease())]);
         }
@@ -171,6 +173,7 @@ impl Pool {
     ) -> Result<bool, DepotError> {
         let Some((record, _)) = split_payload(taken.payload()) else { return Ok(false) };
         let (tenant, id) = (&met.tenant, record.id);
+        rests_until: Option<Timestamp>,
         if id != met.record.id || record.place != met.record.place || tenant.files().has_ended(id) {
             return Ok(false);
         }
@@ -207,6 +210,10 @@ impl Pool {
                 return Err(error);
             }
             // It may be committed: neither the old bytes nor the new ones go.
+            // The delay after a failure goes on.
+            if let Some(at) = rests_until {
+                publish = publish.deliver_at(at);
+            }
             Err(error) => return Err(error),
         }
         self.note_moved(tenant, taken.id(), &old, new)?;
