@@ -96,7 +96,7 @@ impl Pool {
         let holding = self.upkeep.in_hand.hold(record.id);
         let message = self.queue.message(work.topic(), token.message)?.ok_or_else(lost)?;
         let mut source = FileReader::inline(record.clone(), message)?;
-        let (record, finished) = self.store_again(tenant, &record, &mut source)?;
+        let (record, finished) = self.store_again(tenant, &record, &mut source, || Ok(()))?;
         let (record, finished) = (Arc::new(record), Some(finished));
         Ok(Completing { record, finished, _holding: Some([alone, holding]) })
     }

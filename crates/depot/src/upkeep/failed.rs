@@ -128,7 +128,7 @@ impl Pool {
         let stored = match old.place {
             Place::Volume(_) => Ok((FileRecord::clone(&old), None)),
             Place::Inline => FileReader::inline(old.clone(), taken.message().clone())
-                .and_then(|mut source| self.store_again(tenant, &old, &mut source))
+                .and_then(|mut source| self.store_again(tenant, &old, &mut source, || Ok(())))
                 .map(|(record, finished)| (record, Some(finished))),
         };
         let (mut kept, finished) = stored.inspect_err(|_| give_back())?;

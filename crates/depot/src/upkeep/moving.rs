@@ -84,6 +84,9 @@ impl Pool {
             }
             (files, bytes) = (files + 1, bytes + met.record.bytes);
             if let Err(error) = self.move_file(&met, moves) {
+                if matches!(error, DepotError::Closed) {
+                    return Ok(false);
+                }
                 if matches!(error, DepotError::History(_)) {
                     return Err(error);
                 }
@@ -153,10 +156,10 @@ impl Pool {
         consumer: &Consumer,
         message: MessageId,
     ) -> Result<(), DepotError> {
+        let rests_until = consumer.rests_until(message);
         // A worker has it, it is delayed, or it ended.
         let Some(taken) = consumer.claim(message, Some(LEASE))? else { return Ok(()) };
         let moved = self.move_taken(met, topic, consumer, &taken, rests_until);
-        let rests_until = consumer.rests_until(message);
         if !matches!(moved, Ok(true)) {
             consumer.return_unseen(&[(taken.id(), taken.lease())]);
         }
@@ -170,10 +173,10 @@ impl Pool {
         topic: &str,
         consumer: &Consumer,
         taken: &Delivered,
+        rests_until: Option<Timestamp>,
     ) -> Result<bool, DepotError> {
         let Some((record, _)) = split_payload(taken.payload()) else { return Ok(false) };
         let (tenant, id) = (&met.tenant, record.id);
-        rests_until: Option<Timestamp>,
         if id != met.record.id || record.place != met.record.place || tenant.files().has_ended(id) {
             return Ok(false);
         }
@@ -190,12 +193,26 @@ impl Pool {
             Place::Volume(_) => FileReader::stored(self, old.clone())?,
         };
         let _holding = self.upkeep.in_hand.hold(id);
-        let (new, finished) = self.store_again(tenant, &old, &mut source)?;
+        // A copy may take longer than a lease.
+        let mut extended_at = self.now();
+        let keep = || {
+            let now = self.now();
+            if extended_at.after(LEASE / 4) <= now {
+                consumer.extend_lease_by(taken.id(), taken.lease(), LEASE)?;
+                extended_at = now;
+            }
+            Ok(())
+        };
+        let (new, finished) = self.store_again(tenant, &old, &mut source, keep)?;
         let committed = (|| {
             let payload = new.encode()?;
             let mut publish = Publish::new(&payload).priority(taken.priority());
             for (name, value) in taken.headers() {
                 publish = publish.header(name, value);
+            }
+            // The delay after a failure goes on.
+            if let Some(at) = rests_until {
+                publish = publish.deliver_at(at);
             }
             let mut transaction = self.queue.begin();
             transaction.publish(topic, &publish)?;
@@ -210,10 +227,6 @@ impl Pool {
                 return Err(error);
             }
             // It may be committed: neither the old bytes nor the new ones go.
-            // The delay after a failure goes on.
-            if let Some(at) = rests_until {
-                publish = publish.deliver_at(at);
-            }
             Err(error) => return Err(error),
         }
         self.note_moved(tenant, taken.id(), &old, new)?;
@@ -254,7 +267,7 @@ impl Pool {
         let (tenant, old) = (&met.tenant, &met.record);
         let mut source = FileReader::stored(self, old.clone())?;
         let _holding = self.upkeep.in_hand.hold(old.id);
-        let (file, finished) = self.store_again(tenant, old, &mut source)?;
+        let (file, finished) = self.store_again(tenant, old, &mut source, || Ok(()))?;
         let number = tenant.number;
         let changed = self.history.record(|state| {
             let completed = state.completed(number, old.id).map(|it| it.file.place.clone());
@@ -276,12 +289,13 @@ impl Pool {
     }
 
     /// Writes the content of a file to another volume, durably. Returns its record with the new
-    /// place.
-    pub(super) fn store_again(
+    /// place. `keep` is called before every piece.
+    pub(crate) fn store_again(
         &self,
         tenant: &Tenant,
         record: &FileRecord,
         source: &mut FileReader,
+        mut keep: impl FnMut() -> Result<(), DepotError>,
     ) -> Result<(FileRecord, Finished), DepotError> {
         let from = record.place.stored().map(|stored| stored.volume);
         // A crash may have left bytes of an earlier try, which no record names.
@@ -295,6 +309,9 @@ impl Pool {
         let buffer_bytes = record.bytes.clamp(1, COPY_BYTES as u64) as usize;
         let (mut buffer, mut offset, mut crc32c) = (vec![0; buffer_bytes], 0, 0);
         loop {
+            // A large file does not keep the pool from being closed.
+            self.check_open()?;
+            keep()?;
             let read = source.read_at(offset, &mut buffer)?;
             if read == 0 {
                 break;
