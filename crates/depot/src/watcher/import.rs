@@ -17,6 +17,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many bytes of a source are read at a time.
@@ -136,6 +137,11 @@ impl Importer<'_> {
         self.buffer.resize(COPY_BYTES, 0);
         let mut left = candidate.stamp.bytes;
         loop {
+            // A large file does not keep the pool from being closed. It is imported after the next
+            // start.
+            if self.pool.watches.is_stopping.load(Ordering::Acquire) {
+                return Ok(Err(Outcome::Waits("the pool is being closed".to_owned())));
+            }
             // One byte more than is left shows that the file has grown.
             let wanted = usize::try_from(left.saturating_add(1)).unwrap_or(COPY_BYTES);
             let read = match file.read(&mut self.buffer[..wanted.min(COPY_BYTES)]) {
