@@ -270,3 +270,19 @@ fn a_pool_that_is_closed_stops_a_scan_and_keeps_the_sources() {
     assert!(depot.scan_watch("in").is_err());
     assert_eq!(stage.names(), ["a"]);
 }
+
+/// A file that is deleted by its name may be another one by then.
+#[test]
+fn a_source_whose_name_leaves_no_room_to_rename_it_is_not_deleted() {
+    let stage = Stage::new();
+    let depot = stage.watching(|_| {});
+    let name = "n".repeat(243);
+    stage.write(&name, "x");
+    for _ in 0..3 {
+        scan(&depot);
+    }
+    assert_eq!(paths(&depot, "acme"), [name.clone()]);
+    assert_eq!(stage.names(), [name]);
+    let (_, why) = status(&depot).last_error.expect("it is reported");
+    assert!(why.contains("more than 242 bytes"), "{why}");
+}

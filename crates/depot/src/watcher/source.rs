@@ -74,8 +74,9 @@ fn delete(dir: &OwnedFd, candidate: &Candidate) -> io::Result<Removal> {
     }
     let aside = CString::new(format!("{ASIDE}{}", candidate.name))?;
     if aside.as_bytes().len() > NAME_BYTES_MAX {
-        folder::delete(dir, &name)?;
-        return Ok(Removal::Removed);
+        // Deleted by its name it could be another file by now.
+        let why = format!("a name of more than {} bytes", NAME_BYTES_MAX - ASIDE.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, why));
     }
     folder::rename((dir, &name), (dir, &aside))?;
     if !is_source(dir, &aside, &candidate.stamp)? {
