@@ -107,9 +107,7 @@ impl Scan<'_> {
             while is_active() {
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(candidate) = batch.get(nth) else { return };
-                let permit = pool.watches.permits.take();
                 let outcome = importer.import(candidate);
-                drop(permit);
                 if matches!(outcome, Outcome::PoolFailed(_)) {
                     // The others would fail as well.
                     next.store(batch.len(), Ordering::Relaxed);
@@ -117,15 +115,23 @@ impl Scan<'_> {
                 outcomes.lock().unwrap_or_else(PoisonError::into_inner)[nth] = Some(outcome);
             }
         };
-        if threads == 1 {
+        std::thread::scope(|scope| {
+            // This thread is one of them, and needs no permit: a folder that hangs, with all permits,
+            // keeps the other watches from helpers and not from importing.
+            for _ in 1..threads {
+                let Some(permit) = pool.watches.permits.try_take() else { break };
+                let help = move || {
+                    work();
+                    drop(permit);
+                };
+                // Without a thread there are fewer of them.
+                let builder = std::thread::Builder::new().name("depot-import".to_owned());
+                if builder.spawn_scoped(scope, help).is_err() {
+                    break;
+                }
+            }
             work();
-        } else {
-            std::thread::scope(|scope| {
-                // This thread is one of them.
-                (1..threads).for_each(|_| drop(scope.spawn(work)));
-                work();
-            });
-        }
+        });
         outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 

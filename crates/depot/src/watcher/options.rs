@@ -9,7 +9,8 @@ pub struct WatcherOptions {
     pub period: Duration,
     /// How long a file must not have changed before it is imported.
     pub settle: Duration,
-    /// The most files that are imported at once, of all watches.
+    /// The most files of a watch that are imported at once. One less is the number of threads that
+    /// help the threads of all watches together.
     pub imports_at_once: usize,
     /// The most candidates of a watch in memory. A folder with more is scanned again.
     pub candidates_max: usize,

@@ -1,12 +1,11 @@
-//! Bounds how many files are imported at once.
+//! Bounds how many threads help the threads of watches to import.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A number of permits.
 #[derive(Debug)]
 pub(super) struct Permits {
     free: Mutex<usize>,
-    freed: Condvar,
 }
 
 /// One of them, until it is dropped.
@@ -14,21 +13,19 @@ pub(super) struct Permit<'p>(&'p Permits);
 
 impl Permits {
     pub(super) fn new(permits: usize) -> Self {
-        Self { free: Mutex::new(permits.max(1)), freed: Condvar::new() }
+        Self { free: Mutex::new(permits) }
     }
 
-    /// Waits for a permit.
-    pub(super) fn take(&self) -> Permit<'_> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.freed.wait_while(free, |free| *free == 0);
-        *waited.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Permit(self)
+    /// A permit, if one is free. Nobody waits for one: a folder that hangs may have all of them.
+    pub(super) fn try_take(&self) -> Option<Permit<'_>> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        *free = free.checked_sub(1)?;
+        Some(Permit(self))
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
     }
 }
