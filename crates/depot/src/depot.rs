@@ -71,6 +71,7 @@ impl Depot {
     pub fn step(&self) -> Result<(), DepotError> {
         self.pool.queue.step();
         self.pool.probe_when_due();
+        self.pool.remove_some();
         self.pool.keep_house()?;
         self.pool.keep_up().map(drop)
     }
@@ -621,7 +622,6 @@ impl Depot {
 /// The most results of a file that is completed.
 pub const RESULTS_MAX: usize = 64;
 
-/// Streams a source into an upload.
 /// Refuses what would not take effect: a result comes to exist once, with the end of its file.
 fn check_result(file: &NewFile) -> Result<(), DepotError> {
     let not = |field, why: &str| Err(DepotError::invalid(field, why));
@@ -643,6 +643,7 @@ fn check_result(file: &NewFile) -> Result<(), DepotError> {
     Ok(())
 }
 
+/// Streams a source into an upload.
 pub(crate) fn copy(source: Source<'_>, upload: &mut Upload) -> Result<(), DepotError> {
     let mut buffer = vec![0; COPY_BYTES];
     loop {

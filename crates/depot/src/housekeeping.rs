@@ -29,15 +29,18 @@ type Round = fn(&Pool) -> Result<bool, DepotError>;
 /// Logs the error of a round.
 type LogError = fn(&str);
 
-/// The thread that changes records, and the one that reads and writes bytes: their names, what they
-/// do, and how their errors are logged.
-const THREADS: [(&str, Round, LogError); 2] = [
+/// The thread that changes records, the one that reads and writes bytes, and the one that removes
+/// them, so that a device that hangs keeps no record from changing: their names, what they do, and how
+/// their errors are logged.
+const THREADS: [(&str, Round, LogError); 3] = [
     ("depot", housekeeping_round, |error| {
         tracing::warn!("the housekeeping of the file pool failed: {error}");
     }),
     ("depot-upkeep", Pool::keep_up, |error| {
         tracing::warn!("the upkeep of the file pool failed: {error}");
     }),
+    // A removal that fails is logged where it fails.
+    ("depot-removal", |pool| Ok(pool.remove_some()), |_| {}),
 ];
 
 fn housekeeping_round(pool: &Pool) -> Result<bool, DepotError> {
@@ -118,6 +121,14 @@ fn run(signal: &(Mutex<bool>, Condvar), pool: &Weak<Pool>, work: Round, failed: 
 }
 
 impl Pool {
+    /// Removes some bytes. Returns whether there may be more.
+    pub(crate) fn remove_some(&self) -> bool {
+        let garbage = self.removals.take(STEP_FILES);
+        let is_all = garbage.len() < STEP_FILES;
+        garbage.into_iter().for_each(|garbage| self.remove_now(garbage));
+        !is_all
+    }
+
     /// One round. An error of one part does not keep the others from their turn.
     pub(crate) fn keep_house(&self) -> Result<(), DepotError> {
         // A round of the thread and one of a caller do not meet.
@@ -128,9 +139,6 @@ impl Pool {
                 first_error.get_or_insert(error);
             }
         };
-        for garbage in self.removals.take(STEP_FILES) {
-            self.remove_now(garbage);
-        }
         let tenants = self.busy_tenants();
         note(self.forget_ended(&tenants));
         for tenant in tenants {
