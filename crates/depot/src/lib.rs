@@ -35,6 +35,8 @@ mod files;
 mod history;
 mod housekeeping;
 mod info;
+#[cfg(test)]
+mod interleavings;
 mod mounting;
 mod name;
 mod new_file;

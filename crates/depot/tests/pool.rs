@@ -434,3 +434,38 @@ fn a_volume_without_files_is_unmounted_even_just_after_the_opening() {
     depot.unmount("main").unwrap();
     assert!(depot.volumes().is_empty());
 }
+
+#[test]
+fn an_upload_with_a_gap_cannot_be_finished() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    let mut upload = depot.begin(&acme(), named("in", "a")).unwrap();
+    upload.write(b"first,").unwrap();
+    depot.set_refusing(true);
+    assert!(matches!(upload.write(b"second,"), Err(DepotError::StorageLow)));
+    depot.set_refusing(false);
+    let again = upload.write(b"third");
+    assert!(matches!(again, Err(DepotError::Invalid { field: "content", .. })));
+    let finished = upload.finish();
+    assert!(matches!(finished, Err(DepotError::Invalid { field: "content", .. })));
+    assert!(depot.work_files(&acme(), "", None, 10).unwrap().is_empty());
+}
+
+#[test]
+fn a_pool_whose_work_queues_are_gone_is_not_opened() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    depot.put_bytes(&acme(), named("in", "a"), &[1; 50_000]).unwrap();
+    depot.close().unwrap();
+    drop(depot);
+    let (queue, aside) = (bench.dir.path().join("queue"), bench.dir.path().join("aside"));
+    for lost in [queue.clone(), queue.join("control")] {
+        std::fs::rename(&lost, &aside).unwrap();
+        let refused = Depot::open(bench.options()).map(drop);
+        assert!(matches!(refused, Err(DepotError::WorkLost { .. })), "{refused:?}");
+        let _ = std::fs::remove_dir(&lost);
+        std::fs::rename(&aside, &lost).unwrap();
+    }
+    let depot = bench.open();
+    assert_eq!(depot.work_files(&acme(), "", None, 10).unwrap().len(), 1);
+}

@@ -351,3 +351,23 @@ fn a_volume_that_drains_becomes_empty_while_its_files_live_on() {
     assert_eq!((depot.report().kept, depot.report().waiting, depot.report().dead), (1, 0, 0));
     assert_eq!(depot.open_file(&acme(), kept.file.id).unwrap().read_all().unwrap(), [4; 50_000]);
 }
+
+#[test]
+fn a_file_that_moves_keeps_the_delay_after_its_failure() {
+    let bench = Bench::new();
+    let depot = Depot::open_stepped(bench.options()).unwrap();
+    let stored = depot.put_bytes(&acme(), named("in", "a"), &[1; 50_000]).unwrap();
+    depot.fail(one(&depot).token(), "later", Some(HOUR)).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    depot.mount(spec("other", other.path())).unwrap();
+    depot.drain_volume("main", true).unwrap();
+    let moved_at = bench.now();
+    until_stored(&bench, &depot, 0);
+    assert!(bench.now() < moved_at.after(HOUR / 2));
+    let claims = || depot.claim(&acme(), &ClaimOptions::default()).unwrap();
+    assert!(claims().is_empty());
+    bench.clock.advance(HOUR);
+    let claim = bench.claim_soon(&depot);
+    assert_eq!(claim.file().id, stored.file.id);
+    assert_eq!(depot.read_claimed(&claim).unwrap().read_all().unwrap(), [1; 50_000]);
+}
