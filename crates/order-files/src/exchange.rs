@@ -218,18 +218,12 @@ impl Shared {
         self.working.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a file of this tenant may be claimed: of a known member without one in work.
-    fn may_claim(&self, working: &HashSet<TenantName>, tenant: &TenantName) -> bool {
-        let member = member_of(tenant);
-        let is_known = |member| self.live.read().member(member).is_some();
-        !working.contains(tenant) && member.is_some_and(is_known)
-    }
-
     /// Claims a file of a member, members in turn.
     fn claim(&self) -> Result<Option<Claim>, DepotError> {
         let mut working = self.working();
         let options = ClaimOptions::default();
-        let claims = self.depot.claim_any(&options, |tenant| self.may_claim(&working, tenant))?;
+        let claims =
+            self.depot.claim_any(&options, |tenant| may_claim(&self.live, &working, tenant))?;
         let claim = claims.into_iter().next();
         working.extend(claim.as_ref().map(|claim| claim.tenant().clone()));
         Ok(claim)
@@ -238,7 +232,8 @@ impl Shared {
     fn wait_for_file(&self) {
         // The depot holds a lock while it asks, which `claim` takes behind that of this set.
         let working = self.working().clone();
-        let claimable = self.depot.claimable(|tenant| self.may_claim(&working, tenant));
+        let live = Arc::clone(&self.live);
+        let claimable = self.depot.claimable(move |tenant| may_claim(&live, &working, tenant));
         let waiting = async { tokio::time::timeout(CLAIM_WAIT, claimable).await.is_ok() };
         self.runtime.block_on(waiting);
     }
@@ -350,4 +345,11 @@ impl Drop for Renewing {
     fn drop(&mut self) {
         self.0.abort();
     }
+}
+
+/// Whether a file of this tenant may be claimed: of a known member without one in work.
+fn may_claim(live: &Live, working: &HashSet<TenantName>, tenant: &TenantName) -> bool {
+    let member = member_of(tenant);
+    let is_known = |member| live.read().member(member).is_some();
+    !working.contains(tenant) && member.is_some_and(is_known)
 }

@@ -149,8 +149,7 @@ impl Pool {
         ended.volume = None;
         let changed = self.history.record(|state| {
             // Looked up with the record, so that no file that is kept meanwhile is replaced.
-            let others = state.tenants.get(&tenant.number).map(|it| &it.kept);
-            if others.is_some_and(|others| others.contains_key(&kept.path())) {
+            if state.kept(tenant.number, &kept.path()).is_some() {
                 kept.name = other_name;
             }
             ended.kept = vec![kept.clone()];
