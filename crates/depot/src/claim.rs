@@ -8,6 +8,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use rialto_clock::Timestamp;
 use rialto_queue::{Delivered, MessageId};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +106,7 @@ pub struct ClaimToken {
 }
 
 /// The random bits of a claim.
-#[derive(Clone, Copy, Debug, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub(crate) struct ClaimSecret(pub(crate) u128);
 
 impl PartialEq for ClaimSecret {
@@ -113,6 +114,12 @@ impl PartialEq for ClaimSecret {
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (self.0.to_le_bytes(), other.0.to_le_bytes());
         verify_slices_are_equal(&one, &other).is_ok()
+    }
+}
+
+impl Hash for ClaimSecret {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
     }
 }
 

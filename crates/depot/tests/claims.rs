@@ -59,11 +59,14 @@ fn a_file_that_cannot_be_ended_does_not_keep_the_other_files_of_a_claim() {
     assert_eq!(claims.iter().map(|it| it.file().path()).collect::<Vec<_>>(), ["in/new"]);
 }
 
+/// The number of a look at the clock, and what happens then.
+type Then = (usize, Box<dyn FnOnce() + Send>);
+
 /// A clock that does something when it is read for the nth time.
 struct Interposed {
     clock: ManualClock,
     reads: AtomicUsize,
-    then: Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>,
+    then: Mutex<Option<Then>>,
 }
 
 impl Clock for Interposed {

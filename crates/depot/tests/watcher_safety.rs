@@ -281,7 +281,7 @@ fn a_source_whose_name_leaves_no_room_to_rename_it_is_not_deleted() {
     for _ in 0..3 {
         scan(&depot);
     }
-    assert_eq!(paths(&depot, "acme"), [name.clone()]);
+    assert_eq!(paths(&depot, "acme"), std::slice::from_ref(&name));
     assert_eq!(stage.names(), [name]);
     let (_, why) = status(&depot).last_error.expect("it is reported");
     assert!(why.contains("more than 242 bytes"), "{why}");
