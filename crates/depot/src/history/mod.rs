@@ -67,7 +67,7 @@ impl History {
                 }
                 drop(index);
                 // Rows of another history, or that were not finished, are no beginning.
-                if rows.from(Bound::Unbounded).next().is_some() {
+                if rows.range(Bound::Unbounded, Bound::Unbounded).next().is_some() {
                     rows = Arc::new(MemoryRows::default());
                     match open_rows(options, &index_dir, true) {
                         Ok(empty) => rows = empty,

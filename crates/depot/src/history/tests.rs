@@ -374,3 +374,38 @@ fn a_history_that_outgrows_the_memory_of_an_opening_is_folded_in_pieces() {
     history.read(each).unwrap();
     assert_eq!(listed, many);
 }
+#[test]
+fn checkpoints_repeat_files_of_the_index_and_the_history_stays_short() {
+    let dir = tempfile::tempdir().unwrap();
+    let short = || DepotOptions {
+        checkpoint_bytes: 1 << 20,
+        segment_bytes: 2 << 20,
+        ..options(dir.path())
+    };
+    let history = History::open(&short()).unwrap();
+    make_tenants(&history);
+    for round in 0..40_u128 {
+        for nth in 0..20_u128 {
+            let kept = |step| Record::Kept {
+                tenant: TENANTS[0],
+                file: file(round * 10_000 + nth * 100 + step + 1, "out", &format!("{nth}-{step}")),
+            };
+            record(&history, (0..100_u128).map(kept).collect());
+        }
+        for _ in 0..4 {
+            history.maintain(Timestamp(round as u64)).unwrap();
+        }
+    }
+    let before = answers(&history);
+    assert_eq!(before.kept.len(), 2_000);
+    drop(history);
+    // 80,000 records of some 300 bytes were recorded, without the images.
+    let stored: u64 = files_below(&dir.path().join("history"))
+        .iter()
+        .map(|it| fs::metadata(it).unwrap().len())
+        .sum();
+    assert!(stored < 12 << 20, "{stored}");
+    fs::remove_dir_all(dir.path().join("index")).unwrap();
+    let history = History::open(&short()).unwrap();
+    assert_eq!(answers(&history), before);
+}

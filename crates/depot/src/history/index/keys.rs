@@ -3,6 +3,7 @@
 use crate::FileId;
 use crate::history::record::TenantNumber;
 use rialto_clock::Timestamp;
+use std::ops::Bound;
 
 /// The key of a row, or what several begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,18 @@ impl Key {
 
     pub(in crate::history) fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The first key behind all keys that begin with this one.
+    pub(in crate::history) fn end(&self) -> Bound<Vec<u8>> {
+        let mut end = self.0.clone();
+        while let Some(last) = end.pop() {
+            if last < u8::MAX {
+                end.push(last + 1);
+                return Bound::Excluded(end);
+            }
+        }
+        Bound::Unbounded
     }
 
     pub(in crate::history) fn into_bytes(self) -> Vec<u8> {

@@ -19,14 +19,15 @@ impl Rows for MemoryRows {
         Ok(self.lock().get(key).cloned())
     }
 
-    fn from<'a>(
+    fn range<'a>(
         &'a self,
         from: Bound<&[u8]>,
+        end: Bound<&[u8]>,
     ) -> Box<dyn Iterator<Item = Result<Row, IndexError>> + 'a> {
-        let mut from = from.map(<[u8]>::to_vec);
+        let (mut from, end) = (from.map(<[u8]>::to_vec), end.map(<[u8]>::to_vec));
         Box::new(std::iter::from_fn(move || {
             let rows = self.lock();
-            let range = (from.as_ref().map(Vec::as_slice), Bound::Unbounded);
+            let range = (from.as_ref().map(Vec::as_slice), end.as_ref().map(Vec::as_slice));
             let (key, value) = rows.range::<[u8], _>(range).next()?;
             from = Bound::Excluded(key.clone());
             Some(Ok((key.clone(), value.clone())))

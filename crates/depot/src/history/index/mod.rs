@@ -111,18 +111,24 @@ impl ColdIndex {
         from: Bound<&Key>,
         mut visit: impl FnMut(&[u8], T) -> bool,
     ) {
-        let prefix = prefix.as_bytes();
+        // A range without an end would look through all removed rows up to the next row.
+        let end = prefix.end();
         let from = match from {
             Bound::Included(key) => Bound::Included(key.as_bytes()),
             Bound::Excluded(key) => Bound::Excluded(key.as_bytes()),
-            Bound::Unbounded => Bound::Included(prefix),
+            Bound::Unbounded => Bound::Included(prefix.as_bytes()),
         };
-        let range = (from, Bound::Unbounded);
+        let range = (from, end.as_ref().map(Vec::as_slice));
+        if let (Bound::Included(from) | Bound::Excluded(from), Bound::Excluded(end)) = range
+            && from >= end
+        {
+            return;
+        }
         let mut newest = self.changes.range::<[u8], _>(range).peekable();
         let none = Changes::new();
         let saving = self.saving.as_deref().unwrap_or(&none);
         let mut newer = saving.range::<[u8], _>(range).peekable();
-        let mut stored = self.rows.from(from).peekable();
+        let mut stored = self.rows.range(range.0, range.1).peekable();
         loop {
             let ahead = stored.next_if(Result::is_err);
             if let Some(Err(error)) = ahead {
@@ -135,9 +141,6 @@ impl ColdIndex {
                 stored.peek().and_then(|row| row.as_ref().ok()).map(|(key, _)| key.as_slice()),
             ];
             let Some(key) = keys.into_iter().flatten().min().map(<[u8]>::to_vec) else { return };
-            if !key.starts_with(prefix) {
-                return;
-            }
             // All three go on behind the key; the newest of them counts.
             let old = stored.next_if(|row| row.as_ref().is_ok_and(|(it, _)| *it == key));
             let new = newer.next_if(|(it, _)| **it == key).map(|(_, value)| value);
@@ -175,3 +178,6 @@ impl ColdIndex {
         self.note(self.rows.write(&changes));
     }
 }
+
+#[cfg(test)]
+mod tests;

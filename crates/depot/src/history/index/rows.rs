@@ -25,10 +25,11 @@ pub(super) type Row = (Vec<u8>, Vec<u8>);
 pub(in crate::history) trait Rows: Send + Sync {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
 
-    /// The rows from a key on, in order.
-    fn from<'a>(
+    /// The rows from a key on and before another, in order.
+    fn range<'a>(
         &'a self,
         from: Bound<&[u8]>,
+        end: Bound<&[u8]>,
     ) -> Box<dyn Iterator<Item = Result<Row, IndexError>> + 'a>;
 
     /// Stores all changes or none.

@@ -93,11 +93,12 @@ impl Rows for StoredRows {
         Ok(caught(|| self.rows.get(key))?.map(|value| value.to_vec()))
     }
 
-    fn from<'a>(
+    fn range<'a>(
         &'a self,
         from: Bound<&[u8]>,
+        end: Bound<&[u8]>,
     ) -> Box<dyn Iterator<Item = Result<Row, IndexError>> + 'a> {
-        let mut rows = match caught(|| Ok(self.rows.range::<&[u8], _>((from, Bound::Unbounded)))) {
+        let mut rows = match caught(|| Ok(self.rows.range::<&[u8], _>((from, end)))) {
             Ok(rows) => rows,
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
