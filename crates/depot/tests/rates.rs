@@ -1,5 +1,7 @@
 //! Bytes are stored at most at the rate of a tenant, and at that of all.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use rialto_depot::{Depot, DepotError, NewFile, RateOptions, TenantName};

@@ -17,7 +17,7 @@ pub(crate) use state::{Garbage, State};
 pub use submits::SUBMIT_KEYS_MAX;
 
 use crate::options::DepotOptions;
-use index::{ColdIndex, MemoryRows, Rows, StoredRows};
+use index::{ColdIndex, IndexError, MemoryRows, Rows, StoredRows};
 use record::{FORMAT_VERSION, Record};
 use rialto_log::Sealing;
 use rialto_statelog::{StateLog, StateLogError, StateLogOptions, Ticket};
@@ -31,6 +31,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const SAVE_BYTES: u64 = 4 << 20;
 /// A thread that records more than this without a save saves itself.
 const UNSAVED_BYTES_MAX: u64 = 4 * SAVE_BYTES;
+/// Changes that cannot be saved are held in memory up to this size; then the pool stops.
+const CHANGES_BYTES_MAX: usize = 64 << 20;
 
 /// The history as the pool uses it.
 pub(crate) struct History {
@@ -56,7 +58,7 @@ impl History {
         let mut is_anew = false;
         loop {
             let mut rows = open_rows(options, &index_dir, is_anew)?;
-            let mut failure = None;
+            let (mut failure, mut is_saved) = (None, true);
             let log_options = log_options.clone();
             let opened = StateLog::open_saved(options.disk.clone(), &dir, log_options, |log| {
                 let index = ColdIndex::of(rows.clone());
@@ -65,6 +67,7 @@ impl History {
                     let point = head.point();
                     return (State::load(index, head), Some(point));
                 }
+                is_saved = false;
                 drop(index);
                 // Rows of another history, or that were not finished, are no beginning.
                 if rows.range(Bound::Unbounded, Bound::Unbounded).next().is_some() {
@@ -82,11 +85,20 @@ impl History {
             match opened {
                 Ok(log) => {
                     let history = Self { log, rows, saving: Mutex::default() };
+                    let read = history.log.read(|state| state.unsaved.bytes.load(Relaxed))?;
+                    if !is_saved && read > 0 {
+                        let dir = index_dir.display();
+                        tracing::info!(%dir, read, "the index of kept files was made");
+                    }
                     history.save_if_due(SAVE_BYTES)?;
                     return Ok(history);
                 }
                 // The rows that the records were to be folded into are damaged.
-                Err(StateLogError::InvalidRecord { .. }) if !is_anew => is_anew = true,
+                Err(error @ StateLogError::InvalidRecord { .. }) if !is_anew => {
+                    let dir = index_dir.display();
+                    tracing::warn!(%dir, "the index of kept files is made again: {error}");
+                    is_anew = true;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -132,13 +144,29 @@ impl History {
         let Some((image, point)) = self.log.save(State::begin_saving)? else {
             return Err(self.give_up(&"the history has no position"));
         };
+        let garbage = image.garbage().to_vec();
         let stored = image.into_changes(point).map_err(|error| error.to_string());
         let stored = stored.and_then(|(changes, bytes)| {
-            *saved_bytes = bytes;
-            self.rows.write(&changes).map_err(|error| error.to_string())
+            self.rows.write(&changes).map_err(|error| error.to_string())?;
+            Ok(bytes)
         });
-        stored.map_err(|reason| self.give_up(&reason))?;
-        self.log.change_unlogged(|state| state.index.end_saving())
+        let reason = match stored {
+            Ok(bytes) => {
+                *saved_bytes = bytes;
+                return self.log.change_unlogged(|state| state.index.end_saving());
+            }
+            Err(reason) => reason,
+        };
+        // The history is whole, and the rows are as they were, or as the next save writes them.
+        let held = self.log.change_unlogged(|state| {
+            state.resume(garbage);
+            state.index.bytes()
+        })?;
+        if held > CHANGES_BYTES_MAX {
+            return Err(self.give_up(&reason));
+        }
+        tracing::warn!("kept files are not saved in their index, and stay in memory: {reason}");
+        Ok(())
     }
 
     /// Decides on records with the state, applies and appends them. Returns the bytes that they leave
@@ -218,21 +246,20 @@ fn open_rows(
     dir: &Path,
     is_anew: bool,
 ) -> Result<Arc<dyn Rows>, StateLogError> {
-    let failed = |error: &dyn Display| StateLogError::Failed {
+    let failed = |error: IndexError| StateLogError::Failed {
         dir: dir.to_owned(),
         reason: error.to_string(),
     };
     if !options.disk.is_of_system() {
         return Ok(Arc::new(MemoryRows::default()));
     }
-    // Rows are stored in clear. Those of an encrypted pool are not stored.
     if options.volumes.keys.current().is_some() {
-        StoredRows::remove(dir).map_err(|error| failed(&error))?;
+        // Rows are not encrypted, and hold what the history encrypts.
+        StoredRows::remove(dir).map_err(failed)?;
         return Ok(Arc::new(MemoryRows::default()));
     }
     let rows = if is_anew { StoredRows::make(dir) } else { StoredRows::open(dir) };
-    let rows = rows.map_err(|error| failed(&error))?;
-    Ok(Arc::new(rows))
+    Ok(Arc::new(rows.map_err(failed)?))
 }
 
 /// The result of a change.

@@ -80,6 +80,15 @@ impl State {
         Image { head, rows, changes: self.index.begin_saving() }
     }
 
+    /// Takes back what could not be stored, to be saved later.
+    pub(super) fn resume(&mut self, garbage: Vec<Garbage>) {
+        self.index.resume();
+        let newer = std::mem::replace(&mut self.unsaved.garbage, garbage);
+        self.unsaved.garbage.extend(newer);
+        // At least the close tries again.
+        *self.unsaved.bytes.get_mut() += 1;
+    }
+
     /// The saved state of an index, and where the history goes on; `None` if there is none.
     pub(super) fn saved_head(index: &ColdIndex) -> Option<Head> {
         index.get(&Key::head())
@@ -107,6 +116,11 @@ impl State {
 }
 
 impl Image {
+    /// The bytes without a record that are saved.
+    pub(super) fn garbage(&self) -> &[Garbage] {
+        &self.head.garbage
+    }
+
     /// The rows to be stored: all that changed, the images and the head. With the bytes of the
     /// images.
     pub(super) fn into_changes(self, point: SavePoint) -> Result<(Changes, u64), postcard::Error> {

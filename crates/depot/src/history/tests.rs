@@ -1,6 +1,6 @@
 //! The index is a fold of the history, whatever became of it.
 
-use super::index::Key;
+use super::index::{Changes, IndexError, Key, Row, Rows};
 use super::record::{
     DirectorySettings, Ended, Ending, Record, Retained, TenantNumber, TenantSettings,
 };
@@ -13,11 +13,13 @@ use crate::record::{FileRecord, Place};
 use crate::volume::{StoredBytes, VolumeNumber};
 use rialto_clock::Timestamp;
 use rialto_disk::SimDisk;
-use rialto_log::Level;
+use rialto_log::{Cipher, KeyRing, Level};
 use rialto_statelog::StateLogError;
 use std::fs;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 const TENANTS: [TenantNumber; 2] = [TenantNumber(0), TenantNumber(1)];
@@ -339,6 +341,115 @@ fn what_the_index_cannot_give_is_an_error_and_not_a_missing_file() {
     drop(history);
     let history = History::open(&options(dir.path())).unwrap();
     assert_eq!(answers(&history), before);
+}
+
+/// Rows that are read as they are, and cannot be written while the flag is set.
+struct Refusing(Arc<dyn Rows>, AtomicBool);
+
+impl Rows for Refusing {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        self.0.get(key)
+    }
+
+    fn range<'a>(
+        &'a self,
+        from: Bound<&[u8]>,
+        end: Bound<&[u8]>,
+    ) -> Box<dyn Iterator<Item = Result<Row, IndexError>> + 'a> {
+        self.0.range(from, end)
+    }
+
+    fn write(&self, changes: &Changes) -> Result<(), IndexError> {
+        if self.1.load(Relaxed) { Err(IndexError::new("full")) } else { self.0.write(changes) }
+    }
+
+    fn invalidate(&self) {
+        self.0.invalidate();
+    }
+}
+
+/// A history whose index cannot be written, until the flag is cleared.
+fn refusing(dir: &Path) -> (History, Arc<Refusing>) {
+    let mut history = History::open(&options(dir)).unwrap();
+    let rows = Arc::new(Refusing(history.rows.clone(), AtomicBool::new(true)));
+    history.rows = rows.clone();
+    (history, rows)
+}
+
+#[test]
+fn an_index_that_cannot_be_written_does_not_stop_the_pool() {
+    let dir = tempfile::tempdir().unwrap();
+    made(dir.path());
+    let (history, rows) = refusing(dir.path());
+    let garbage = history.read(|state| state.garbage.len()).unwrap();
+    change(&history, 60);
+    history.save().unwrap();
+    change(&history, 130);
+    let after = answers(&history);
+    history.save().unwrap();
+    assert_eq!((answers(&history), history.failure()), (after, None));
+    change(&history, 200);
+    let after = answers(&history);
+    // The process is killed: the history goes on behind the last save.
+    let killed = tempfile::tempdir().unwrap();
+    copy(dir.path(), killed.path());
+    let reopened = History::open(&options(killed.path())).unwrap();
+    assert_eq!(answers(&reopened), after);
+    let left = reopened.read(|state| state.garbage.clone()).unwrap();
+    assert!(left.len() > garbage);
+    // Or the close finds space again, although nothing was recorded since the last attempt.
+    history.save().unwrap();
+    rows.1.store(false, Relaxed);
+    history.close().unwrap();
+    assert_eq!(answers(&history), after);
+    drop((history, rows));
+    let history = History::open(&options(dir.path())).unwrap();
+    assert!(!has_read_all(&history));
+    assert_eq!(answers(&history), after);
+    // What the first opening was told to remove is not repeated.
+    assert_eq!(history.read(|state| state.garbage.clone()).unwrap(), left[garbage..]);
+}
+
+#[test]
+fn changes_that_cannot_be_saved_are_held_up_to_a_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let (history, _rows) = refusing(dir.path());
+    make_tenants(&history);
+    let mut files = 0_u128;
+    let failed = loop {
+        let kept =
+            |nth| Record::Kept { tenant: TENANTS[0], file: file(nth, "out", &format!("{nth}")) };
+        let records = (files + 1..=files + 1_000).map(kept).collect();
+        files += 1_000;
+        if let Err(error) = history.record(|_| Ok::<_, StateLogError>(((), records))) {
+            break error;
+        }
+        assert!(files < 300_000, "the memory has no limit");
+    };
+    assert!(failed.to_string().contains("full"), "{failed}");
+    assert!(files > 60_000, "{files}");
+    drop((history, _rows));
+    let history = History::open(&options(dir.path())).unwrap();
+    let kept = history.read(|state| state.tenants[&TENANTS[0]].kept.files).unwrap();
+    assert_eq!(u128::from(kept), files);
+}
+
+#[test]
+fn an_encrypted_pool_has_no_index_on_the_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = made(dir.path());
+    assert!(dir.path().join("index").exists());
+    let mut encrypted = options(dir.path());
+    encrypted.volumes.keys = KeyRing::parse(&format!("3: {}", "a7".repeat(32)), "a test").unwrap();
+    encrypted.volumes.sealing.encryption = Some(Cipher::Aes256Gcm);
+    let history = History::open(&encrypted).unwrap();
+    change(&history, 60);
+    let after = answers(&history);
+    assert_ne!(after, before);
+    history.close().unwrap();
+    drop(history);
+    assert!(!dir.path().join("index").exists(), "names and keys would be in clear");
+    assert_eq!(answers(&History::open(&encrypted).unwrap()), after);
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod stored;
 
 pub(super) use keys::Key;
 pub(super) use memory::MemoryRows;
+#[cfg(test)]
+pub(super) use rows::Row;
 pub(super) use rows::{Changes, IndexError, Rows};
 pub(super) use stored::StoredRows;
 
@@ -93,13 +95,11 @@ impl ColdIndex {
     }
 
     fn change(&mut self, key: Key, value: Option<Vec<u8>>) {
-        let bytes =
-            |key: usize, value: &Option<Vec<u8>>| 64 + key + value.as_ref().map_or(0, Vec::len);
         let key = key.into_bytes();
         let len = key.len();
-        self.bytes += bytes(len, &value);
+        self.bytes += change_bytes(len, &value);
         if let Some(before) = self.changes.insert(key, value) {
-            self.bytes -= bytes(len, &before);
+            self.bytes -= change_bytes(len, &before);
         }
     }
 
@@ -170,6 +170,14 @@ impl ColdIndex {
         self.saving = None;
     }
 
+    /// Takes back changes that could not be stored, below those that were made since.
+    pub(super) fn resume(&mut self) {
+        let Some(saving) = self.saving.take() else { return };
+        let newer = std::mem::replace(&mut self.changes, Arc::unwrap_or_clone(saving));
+        self.changes.extend(newer);
+        self.bytes = self.changes.iter().map(|(key, value)| change_bytes(key.len(), value)).sum();
+    }
+
     /// Stores the changes while the history is read. The index has no position until it is saved.
     pub(super) fn spill(&mut self) {
         let mut changes = std::mem::take(&mut self.changes);
@@ -177,6 +185,11 @@ impl ColdIndex {
         changes.insert(Key::head().into_bytes(), None);
         self.note(self.rows.write(&changes));
     }
+}
+
+/// The approximate bytes of a change in memory.
+fn change_bytes(key: usize, value: &Option<Vec<u8>>) -> usize {
+    64 + key + value.as_ref().map_or(0, Vec::len)
 }
 
 #[cfg(test)]

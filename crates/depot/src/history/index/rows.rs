@@ -13,13 +13,13 @@ pub(in crate::history) type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 pub(in crate::history) struct IndexError(String);
 
 impl IndexError {
-    pub(super) fn new(reason: impl Display) -> Self {
+    pub(in crate::history) fn new(reason: impl Display) -> Self {
         Self(reason.to_string())
     }
 }
 
 /// A key and a value.
-pub(super) type Row = (Vec<u8>, Vec<u8>);
+pub(in crate::history) type Row = (Vec<u8>, Vec<u8>);
 
 /// Sorted rows.
 pub(in crate::history) trait Rows: Send + Sync {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::history::record::TenantNumber;
-use rows::Row;
 
 /// Rows in memory that refuse to be looked through without an end.
 #[derive(Default)]
