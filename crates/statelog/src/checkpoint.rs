@@ -30,8 +30,10 @@ impl<S: LoggedState> StateLog<S> {
         let mut inner = self.lock_inner()?;
         let Inner { state, records } = &mut *inner;
         if files.checkpoint.is_none() {
-            let weight = state.weight() as u64;
-            if files.grown_bytes < files.checkpoint_bytes.max(GROWTH_MIN * weight) {
+            // The weight may take long to find, and mostly need not be known.
+            if files.grown_bytes < files.checkpoint_bytes
+                || files.grown_bytes < GROWTH_MIN.saturating_mul(state.weight() as u64)
+            {
                 return Ok(());
             }
             files.grown_bytes = 0;

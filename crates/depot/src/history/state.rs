@@ -89,6 +89,9 @@ pub(crate) struct State {
     pub(crate) garbage: Vec<Garbage>,
 }
 
+/// The approximate bytes of a submit key in an image.
+const SUBMIT_KEY_BYTES: usize = 64;
+
 /// The approximate bytes of a file's image.
 pub(super) fn weight_of(file: &FileRecord) -> usize {
     let metadata: usize = file.metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -124,9 +127,19 @@ impl State {
         VolumeNumber(self.next_volume)
     }
 
+    /// The approximate bytes of all images. The log is repeated when it is some times as long, so
+    /// images without a weight would be repeated again and again.
     pub(super) fn weight(&self) -> usize {
-        let objects = self.tenants.len() + self.volumes.len() + self.ended.len();
-        self.weight + 128 * objects + self.watches.weight()
+        let of_tenant = |tenant: &TenantState| {
+            128 * (1 + tenant.directories.len()) + SUBMIT_KEY_BYTES * tenant.submits.len()
+        };
+        let of_ended =
+            |ended: &Arc<Ended>| 160 + ended.published.iter().map(weight_of).sum::<usize>();
+        self.weight
+            + self.tenants.values().map(of_tenant).sum::<usize>()
+            + self.ended.values().map(of_ended).sum::<usize>()
+            + 512 * self.volumes.len()
+            + self.watches.weight()
     }
 
     /// Applies a record. Returns the bytes that it leaves without a record.

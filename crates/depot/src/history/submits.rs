@@ -37,6 +37,10 @@ impl SubmitKeys {
         self.by_key.get(key).map(|(_, submitted)| submitted)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
     /// All of them, oldest first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Submitted> {
         self.order.values().filter_map(|key| self.find(key))

@@ -2,7 +2,7 @@
 
 use super::index::{Changes, IndexError, Key, Row, Rows};
 use super::record::{
-    DirectorySettings, Ended, Ending, Record, Retained, TenantNumber, TenantSettings,
+    DirectorySettings, Ended, Ending, Record, Retained, Submitted, TenantNumber, TenantSettings,
 };
 use super::state::Held;
 use super::{History, State};
@@ -485,6 +485,54 @@ fn a_history_that_outgrows_the_memory_of_an_opening_is_folded_in_pieces() {
     history.read(each).unwrap();
     assert_eq!(listed, many);
 }
+#[test]
+fn checkpoints_of_submit_keys_directories_and_results_do_not_begin_again_by_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    let short = DepotOptions { checkpoint_bytes: 64 << 10, ..options(dir.path()) };
+    let history = History::open(&short).unwrap();
+    let [tenant, ..] = TENANTS;
+    let key = |nth: u128| format!("{nth:0>128}");
+    let keys = |from: u128| {
+        let keys = from..from + 1_000;
+        let keys = keys.map(|nth| Submitted { key: key(nth), id: FileId(nth), fingerprint: 1 });
+        Record::SubmitKeys { tenant, keys: keys.collect() }
+    };
+    let directory = |nth| Record::Directory {
+        tenant,
+        directory: Directory::new(&format!("directory-{nth:0>40}")).unwrap(),
+        settings: DirectorySettings {
+            expires_after: Some(std::time::Duration::from_secs(9)),
+            ..Default::default()
+        },
+    };
+    let end = |id| {
+        Record::Ended(Ended {
+            tenant,
+            id: FileId(id),
+            at: Timestamp(1),
+            ending: Ending::Completed,
+            volume: None,
+            submitted: None,
+            kept: Vec::new(),
+            published: (0..10).map(|nth| file(id + nth, "out", "result")).collect(),
+            retained: None,
+        })
+    };
+    let most = |make: &dyn Fn() -> Vec<Record>| {
+        make_tenants(&history);
+        record(&history, make());
+        let idle = |rounds| {
+            (0..rounds).for_each(|nth| history.maintain(Timestamp(nth)).unwrap());
+            history.log.taken().unwrap().0
+        };
+        let taken = idle(100);
+        assert_eq!(idle(100), taken, "the log grows although nothing happens");
+    };
+    most(&|| (0..16).map(|nth| keys(nth * 1_000)).collect());
+    most(&|| (0..3_000).map(directory).collect());
+    most(&|| (0..1_000).map(|nth| end(nth * 10)).collect());
+}
+
 #[test]
 fn checkpoints_repeat_files_of_the_index_and_the_history_stays_short() {
     let dir = tempfile::tempdir().unwrap();
