@@ -10,6 +10,8 @@ use crate::volume::VolumeNumber;
 use rialto_clock::Timestamp;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl State {
     /// The file that is kept under a path.
@@ -113,7 +115,7 @@ impl State {
 
     /// The kept files that had expired by `now`, at most `max`.
     pub(crate) fn expired_kept(&self, now: Timestamp, max: usize) -> Vec<(TenantNumber, FileId)> {
-        self.due(&Key::expiries(), now, max)
+        self.due(&Key::expiries(), &self.expiries_from, now, max)
     }
 
     /// The completed files whose time was over by `now`, at most `max`.
@@ -122,17 +124,31 @@ impl State {
         now: Timestamp,
         max: usize,
     ) -> Vec<(TenantNumber, FileId)> {
-        self.due(&Key::ends(), now, max)
+        self.due(&Key::ends(), &self.ends_from, now, max)
     }
 
-    fn due(&self, times: &Key, now: Timestamp, max: usize) -> Vec<(TenantNumber, FileId)> {
-        let mut due = Vec::new();
-        self.index.scan(times, Bound::Unbounded, |_, (at, tenant, id): (Timestamp, _, _)| {
+    fn due(
+        &self,
+        times: &Key,
+        first: &AtomicU64,
+        now: Timestamp,
+        max: usize,
+    ) -> Vec<(TenantNumber, FileId)> {
+        // It is asked many times a second, and the rows of files that are gone may still be there.
+        let from = first.load(Relaxed);
+        if from > now.0 {
+            return Vec::new();
+        }
+        let from = times.clone().at(Timestamp(from), TenantNumber(0), FileId(0));
+        let (mut due, mut earliest) = (Vec::new(), u64::MAX);
+        self.index.scan(times, Bound::Included(&from), |_, (at, tenant, id): (Timestamp, _, _)| {
+            earliest = earliest.min(at.0);
             if at <= now {
                 due.push((tenant, id));
             }
             at <= now && due.len() < max
         });
+        first.store(earliest, Relaxed);
         due
     }
 
@@ -145,6 +161,7 @@ impl State {
         }
         self.count(number, file, false);
         if let Some(at) = file.expires_at {
+            self.expiries_from.fetch_min(at.0, Relaxed);
             self.index.put(Key::expiries().at(at, number, id), &(at, number, id));
         }
         if let Some(key) = &file.submit_key {
@@ -169,6 +186,7 @@ impl State {
             self.forget_completed(number, before);
         }
         self.count(number, &retained.file, true);
+        self.ends_from.fetch_min(retained.until.0, Relaxed);
         self.index.put(Key::ends().at(retained.until, number, id), &(retained.until, number, id));
         self.index.put(Key::owner(id, number), &number);
         self.index.put(Key::completed(number, id), retained);

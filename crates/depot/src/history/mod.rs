@@ -24,6 +24,7 @@ use rialto_statelog::{StateLog, StateLogError, StateLogOptions, Ticket};
 use std::fmt::Display;
 use std::ops::Bound;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +32,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 const SAVE_BYTES: u64 = 4 << 20;
 /// A thread that records more than this without a save saves itself.
 const UNSAVED_BYTES_MAX: u64 = 4 * SAVE_BYTES;
+/// It is also saved when the changes of the index take this much memory: a short record may remove
+/// several long rows.
+const CHANGES_BYTES: usize = 8 << 20;
 /// Changes that cannot be saved are held in memory up to this size; then the pool stops.
 const CHANGES_BYTES_MAX: usize = 64 << 20;
 
@@ -40,6 +44,8 @@ pub(crate) struct History {
     rows: Arc<dyn Rows>,
     /// The bytes of what the last save held besides files. Held while the state is saved.
     saving: Mutex<u64>,
+    /// The bytes of changes of the index at which the state is saved; more after a failed save.
+    changes_bytes: AtomicUsize,
 }
 
 impl History {
@@ -84,7 +90,12 @@ impl History {
             }
             match opened {
                 Ok(log) => {
-                    let history = Self { log, rows, saving: Mutex::default() };
+                    let history = Self {
+                        log,
+                        rows,
+                        saving: Mutex::default(),
+                        changes_bytes: CHANGES_BYTES.into(),
+                    };
                     let read = history.log.read(|state| state.unsaved.bytes.load(Relaxed))?;
                     if !is_saved && read > 0 {
                         let dir = index_dir.display();
@@ -128,7 +139,12 @@ impl History {
 
     /// Saves the state if enough was recorded since the last time.
     fn save_if_due(&self, unsaved_bytes_max: u64) -> Result<(), StateLogError> {
-        let unsaved = self.log.read(|state| state.unsaved.bytes.load(Relaxed))?;
+        let (unsaved, changes) =
+            self.log.read(|state| (state.unsaved.bytes.load(Relaxed), state.index.bytes()))?;
+        let times = (unsaved_bytes_max / SAVE_BYTES).max(1) as usize;
+        if changes >= times * self.changes_bytes.load(Relaxed) {
+            return self.save();
+        }
         if unsaved < unsaved_bytes_max {
             return Ok(());
         }
@@ -153,6 +169,7 @@ impl History {
         let reason = match stored {
             Ok(bytes) => {
                 *saved_bytes = bytes;
+                self.changes_bytes.store(CHANGES_BYTES, Relaxed);
                 return self.log.change_unlogged(|state| state.index.end_saving());
             }
             Err(reason) => reason,
@@ -165,6 +182,7 @@ impl History {
         if held > CHANGES_BYTES_MAX {
             return Err(self.give_up(&reason));
         }
+        self.changes_bytes.store(held + CHANGES_BYTES, Relaxed);
         tracing::warn!("kept files are not saved in their index, and stay in memory: {reason}");
         Ok(())
     }

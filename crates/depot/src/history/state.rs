@@ -84,6 +84,10 @@ pub(crate) struct State {
     next_volume: u16,
     pub(super) weight: usize,
     pub(super) unsaved: Unsaved,
+    /// No kept file expires before this time.
+    pub(super) expiries_from: AtomicU64,
+    /// No completed file is removed before this time.
+    pub(super) ends_from: AtomicU64,
     /// Whether records are being read: then `garbage` collects what they leave behind.
     is_reading: bool,
     pub(crate) garbage: Vec<Garbage>,

@@ -453,6 +453,59 @@ fn an_encrypted_pool_has_no_index_on_the_disk() {
 }
 
 #[test]
+fn files_expire_in_order_also_when_an_earlier_time_comes_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let history = History::open(&options(dir.path())).unwrap();
+    make_tenants(&history);
+    let [tenant, ..] = TENANTS;
+    let keep = |id, at| {
+        let file = FileRecord { expires_at: Some(Timestamp(at)), ..file(id, "", &id.to_string()) };
+        record(&history, vec![Record::Kept { tenant, file }]);
+    };
+    let due = |now, max| {
+        let due = history.read(|state| state.expired_kept(Timestamp(now), max)).unwrap();
+        due.into_iter().map(|(_, id)| id.0).collect::<Vec<_>>()
+    };
+    assert!(due(100, 9).is_empty());
+    keep(1, 50);
+    keep(2, 70);
+    keep(3, 70);
+    assert!(due(49, 9).is_empty());
+    assert_eq!(due(60, 9), [1]);
+    assert_eq!(due(70, 2), [1, 2]);
+    keep(4, 20);
+    assert_eq!(due(70, 9), [4, 1, 2, 3], "those that are not removed are due again");
+    record(&history, [4, 1].map(|id| Record::Removed { tenant, id: FileId(id) }).into());
+    assert_eq!(due(70, 9), [2, 3]);
+    keep(5, 10);
+    assert!(due(9, 9).is_empty(), "the clock was set back");
+    assert_eq!(due(70, 9), [5, 2, 3]);
+}
+
+#[test]
+fn removed_files_do_not_fill_the_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let history = History::open(&options(dir.path())).unwrap();
+    make_tenants(&history);
+    let [tenant, ..] = TENANTS;
+    for chunk in 0..40_u128 {
+        let ids = chunk * 1_000 + 1..chunk * 1_000 + 1_001;
+        let kept = |id: u128| Record::Kept { tenant, file: file(id, "out", &id.to_string()) };
+        record(&history, ids.map(kept).collect());
+    }
+    let mut most = 0;
+    for chunk in 0..40_u128 {
+        let ids = chunk * 1_000 + 1..chunk * 1_000 + 1_001;
+        let removed = |id| Record::Removed { tenant, id: FileId(id) };
+        record(&history, ids.map(removed).collect());
+        history.maintain(Timestamp(1)).unwrap();
+        most = most.max(history.read(|state| state.index.bytes()).unwrap());
+    }
+    assert!(most < super::CHANGES_BYTES, "{most}");
+    assert_eq!(answers(&history).kept, []);
+}
+
+#[test]
 fn a_history_that_outgrows_the_memory_of_an_opening_is_folded_in_pieces() {
     let dir = tempfile::tempdir().unwrap();
     let history = History::open(&options(dir.path())).unwrap();
