@@ -82,10 +82,10 @@ impl rialto_statelog::LoggedState for State {
         records: &mut PendingRecords,
         bytes: usize,
     ) -> Result<bool, StateLogError> {
-        let mut written = 0;
-        while written < bytes {
+        let (mut written, mut is_last) = (0, false);
+        while written < bytes && !is_last {
             match self.next_images(cursor) {
-                None => return Ok(true),
+                None => is_last = true,
                 Some(images) => {
                     for image in images {
                         let image = encode(&image)?;
@@ -96,7 +96,14 @@ impl rialto_statelog::LoggedState for State {
                 }
             }
         }
-        Ok(false)
+        // Files that could not be read were left out, and are in the log that would be deleted.
+        match self.index.failure() {
+            Some(reason) => Err(StateLogError::Failed {
+                dir: "the index of kept files".into(),
+                reason: reason.to_owned(),
+            }),
+            None => Ok(is_last),
+        }
     }
 }
 

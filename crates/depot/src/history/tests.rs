@@ -386,6 +386,33 @@ fn what_the_index_cannot_give_is_an_error_and_not_a_missing_file() {
 }
 
 #[test]
+fn a_checkpoint_that_cannot_read_a_file_does_not_delete_its_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = made(dir.path());
+    let short =
+        DepotOptions { checkpoint_bytes: 1, segment_bytes: 64 << 10, ..options(dir.path()) };
+    let history = History::open(&short).unwrap();
+    let (tenant, file) = before.kept[0].clone();
+    let damaged = [(Key::kept(tenant, &file.path()).into_bytes(), Some(vec![0xFF; 3]))];
+    history.rows.write(&damaged.into_iter().collect()).unwrap();
+    let mut round = 0;
+    let failed = loop {
+        let spec = Record::Counters { tenant: TenantNumber(2), volume: VolumeNumber(0) };
+        let recorded = history.record(|_| Ok::<_, StateLogError>(((), vec![spec; 1_000])));
+        round += 1;
+        if let Err(error) = recorded.and_then(|_| history.maintain(Timestamp(round))) {
+            break error;
+        }
+        assert!(round < 1_000, "no checkpoint read the file");
+    };
+    assert!(failed.to_string().contains("index of kept files"), "{failed}");
+    drop(history);
+    let history = History::open(&options(dir.path())).unwrap();
+    assert!(has_read_all(&history));
+    assert_eq!(answers(&history), before);
+}
+
+#[test]
 fn an_encrypted_pool_has_no_index_on_the_disk() {
     let dir = tempfile::tempdir().unwrap();
     let before = made(dir.path());

@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 /// The rows as the history changes them.
 ///
 /// The first failure is noted, and what was read is then missing: the owner of the log looks at
-/// [`ColdIndex::failure`] after every use, and stops.
+/// [`ColdIndex::failure`] after every use, and stops. The next opening makes the rows again.
 pub(super) struct ColdIndex {
     rows: Arc<dyn Rows>,
     /// What is not stored yet.
@@ -65,7 +65,10 @@ impl ColdIndex {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                self.failure.get_or_init(|| error.to_string());
+                self.failure.get_or_init(|| {
+                    self.rows.invalidate();
+                    error.to_string()
+                });
                 None
             }
         }
