@@ -97,7 +97,7 @@ impl History {
                         changes_bytes: CHANGES_BYTES.into(),
                     };
                     let read = history.log.read(|state| state.unsaved.bytes.load(Relaxed))?;
-                    if !is_saved && read > 0 {
+                    if !is_saved && read > 0 && has_stored_rows(options) {
                         let dir = index_dir.display();
                         tracing::info!(%dir, read, "the index of kept files was made");
                     }
@@ -259,6 +259,11 @@ fn failure_of(state: &State) -> Option<String> {
     state.index.failure().map(str::to_owned)
 }
 
+/// Rows are not encrypted, and hold what an encrypted history hides.
+fn has_stored_rows(options: &DepotOptions) -> bool {
+    options.disk.is_of_system() && options.volumes.keys.current().is_none()
+}
+
 fn open_rows(
     options: &DepotOptions,
     dir: &Path,
@@ -268,12 +273,11 @@ fn open_rows(
         dir: dir.to_owned(),
         reason: error.to_string(),
     };
-    if !options.disk.is_of_system() {
-        return Ok(Arc::new(MemoryRows::default()));
-    }
-    if options.volumes.keys.current().is_some() {
-        // Rows are not encrypted, and hold what the history encrypts.
-        StoredRows::remove(dir).map_err(failed)?;
+    if !has_stored_rows(options) {
+        if options.disk.is_of_system() {
+            // Of the time before the pool was encrypted.
+            StoredRows::remove(dir).map_err(failed)?;
+        }
         return Ok(Arc::new(MemoryRows::default()));
     }
     let rows = if is_anew { StoredRows::make(dir) } else { StoredRows::open(dir) };
