@@ -5,6 +5,7 @@
 
 mod calls;
 mod cleanup;
+mod cold;
 mod opening;
 mod pool;
 mod shards;
@@ -29,6 +30,7 @@ pub(crate) const SUITE: Suite = Suite {
         part("reads", writes::with_reads),
         part("work", work::rows),
         part("opening", opening::rows),
+        part("cold", |context, outcome| outcome.take(cold::rows(context))),
         part("clean-up", |context, outcome| {
             outcome.take(cleanup::rows(context).map(Outcome::from));
         }),
