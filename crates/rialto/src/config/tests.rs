@@ -46,9 +46,18 @@ fn every_setting_reaches_the_configuration_and_nothing_else() {
         let mut changed = Config::default();
         another(setting, &mut changed);
         assert_ne!(told(&changed), told(&Config::default()), "{} changes nothing", setting.key);
-        // Alone in a file, with every other setting left to its default.
-        let file =
+        // Alone in a file, with every other setting left to its default, but for the one that it
+        // needs.
+        let mut file =
             format!("[{}]\n{} = {}\n", setting.section, setting.key, setting.value(&changed));
+        if setting.key == "enabled"
+            && ["order_files", "statements", "s3"].contains(&setting.section)
+        {
+            let error = refused(&file);
+            assert!(error.contains("needs depot.enabled"), "{error}");
+            file.push_str("[depot]\nenabled = true\n");
+            changed.depot.enabled = true;
+        }
         let read = parse(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert_eq!(told(&read), told(&changed), "{file}");
     }
