@@ -11,8 +11,8 @@ use rialto_api::{
 };
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::sync::mpsc;
@@ -25,10 +25,30 @@ enum Piece {
     End,
 }
 
+/// The waiting pieces. A connection may keep its content after the answer, so that they are shared with
+/// [`Refusing`].
+#[derive(Clone, Debug)]
+struct Pieces(Arc<Mutex<mpsc::Receiver<Piece>>>);
+
+impl Pieces {
+    fn receiver(&self) -> MutexGuard<'_, mpsc::Receiver<Piece>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes no more pieces when it is dropped, so that a sender which waits for room goes on.
+struct Refusing(Pieces);
+
+impl Drop for Refusing {
+    fn drop(&mut self) {
+        self.0.receiver().close();
+    }
+}
+
 /// A content on its way to a venue.
 #[derive(Debug)]
 pub struct OutgoingContent {
-    pieces: mpsc::Receiver<Piece>,
+    pieces: Pieces,
     /// The bytes that are missing, if the length is known.
     left: Option<u64>,
     /// The bytes that were taken.
@@ -55,7 +75,7 @@ impl OutgoingContent {
     #[must_use]
     pub fn channel(bytes: Option<u64>) -> (PieceSender, OutgoingContent) {
         let (sender, pieces) = mpsc::channel(PIECES_MAX);
-        let taken = Arc::default();
+        let (pieces, taken) = (Pieces(Arc::new(Mutex::new(pieces))), Arc::default());
         (PieceSender(sender), OutgoingContent { pieces, left: bytes, taken, has_ended: false })
     }
 }
@@ -94,7 +114,8 @@ impl Body for OutgoingContent {
         if self.has_ended {
             return Poll::Ready(None);
         }
-        Poll::Ready(match ready!(self.pieces.poll_recv(cx)) {
+        let piece = ready!(self.pieces.receiver().poll_recv(cx));
+        Poll::Ready(match piece {
             Some(Piece::Bytes(bytes)) => {
                 let length = bytes.len() as u64;
                 self.taken.fetch_add(length, Relaxed);
@@ -284,6 +305,7 @@ impl Client {
         sha256_of_content: Option<[u8; 32]>,
         content: OutgoingContent,
     ) -> Result<HttpAnswer, ClientError> {
+        let _refusing = Refusing(content.pieces.clone());
         let HttpRequest { method, path, .. } = request;
         let is_signed = matches!(self.credentials(), crate::Credentials::Key { .. });
         let hash = match sha256_of_content {

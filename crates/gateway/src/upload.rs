@@ -145,14 +145,15 @@ pub(crate) async fn pass_on<T>(
             arrived = &mut arriving => arrived,
         }
     };
-    let ended = match arrived {
-        Ok(()) if gate.gatekeeper.is_still_valid(caller) => pieces.end().await,
+    let (ended, stored) = match arrived {
+        // At once: there may be no room for the end until the depot has taken pieces, which it may not
+        // have begun.
+        Ok(()) if gate.gatekeeper.is_still_valid(caller) => tokio::join!(pieces.end(), storing),
         arrived => {
             drop(pieces);
-            Err(arrived.err().unwrap_or_else(ApiError::key_not_valid))
+            (Err(arrived.err().unwrap_or_else(ApiError::key_not_valid)), storing.await)
         }
     };
-    let stored = storing.await;
     match ended {
         Ok(()) => Ok(stored?),
         // The depot has removed what it had.

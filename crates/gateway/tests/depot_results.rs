@@ -98,6 +98,23 @@ fn results_exist_when_the_file_has_ended() {
 }
 
 #[test]
+fn results_that_arrive_at_once_are_answered() {
+    let stage = Stage::new(config());
+    let mut token_of_claim = stage.claim.clone();
+    // More pieces than wait between the client and the depot, before it has taken one.
+    let names: Vec<String> = (0..8).map(|nth| nth.to_string()).collect();
+    let body: Vec<u8> = names.iter().flat_map(|name| result(name, json!({}), b"x")).collect();
+    for _ in 0..16 {
+        let path = format!("/v1/depot/claims/complete-with?claim={token_of_claim}");
+        let headers = signed(&stage.key, "POST", &path, &body);
+        stage.venue.client().send("POST", &path, &headers, &body).expect(200);
+        put(&stage.venue, &stage.key, "acme", "name=in", b"input").expect(201);
+        token_of_claim = token(&claim(&stage.venue, &stage.key, "acme", json!({})).expect(200));
+    }
+    assert_eq!(stage.kept().len(), names.len());
+}
+
+#[test]
 fn a_file_without_results_ends_too() {
     let stage = Stage::new(config());
     stage.complete(b"").expect(200);

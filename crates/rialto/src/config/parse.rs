@@ -209,21 +209,22 @@ fn check_times(config: Config) -> Result<Config, ConfigError> {
 
 /// Refuses combinations of valid settings that contradict each other.
 pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
-    if config.order_files.enabled && !config.depot.enabled {
-        let message = "order_files.enabled = true needs the depot, into which members drop their \
-                       files: set depot.enabled = true"
-            .to_string();
-        return Err(ConfigError::Together { file: None, message });
-    }
-    let gateway = &config.gateway;
     #[cfg(feature = "s3")]
     let s3 = config.s3.enabled.then_some(config.s3.options.listen);
     #[cfg(not(feature = "s3"))]
     let s3 = None;
-    if s3.is_some() && !config.depot.enabled {
-        let message = "s3.enabled needs depot.enabled: S3 serves the files of the depot".to_owned();
-        return Err(ConfigError::Together { file: None, message });
+    let parts_of_the_depot = [
+        ("order_files", config.order_files.enabled, "members drop files of orders into the depot"),
+        ("statements", config.statements.enabled, "statements are files of the depot"),
+        ("s3", s3.is_some(), "S3 serves the files of the depot"),
+    ];
+    for (section, is_enabled, why) in parts_of_the_depot {
+        if is_enabled && !config.depot.enabled {
+            let message = format!("{section}.enabled needs depot.enabled: {why}");
+            return Err(ConfigError::Together { file: None, message });
+        }
     }
+    let gateway = &config.gateway;
     let addresses = [
         ("gateway.listen", Some(gateway.listen)),
         ("gateway.operations_listen", gateway.operations_listen),
@@ -240,10 +241,6 @@ pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
              front and listen on 127.0.0.1"
         );
         return Err(ConfigError::Together { file: None, message });
-    }
-    if config.statements.enabled && !config.depot.enabled {
-        let message = "statements.enabled needs depot.enabled: statements are files of the depot";
-        return Err(ConfigError::Together { file: None, message: message.to_string() });
     }
     Ok(())
 }

@@ -67,6 +67,7 @@ impl Pool {
         let made = read(admin(&create));
         let [key, secret] = ["id", "secret"].map(|field| made[field].as_str().unwrap());
         fs::write(&file, format!("key = {key:?}\nsecret = {secret:?}\n")).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         venue.key_file = Some(file);
         self
     }
