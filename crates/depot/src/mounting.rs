@@ -69,6 +69,18 @@ impl Pool {
             // No file must arrive between the count and the record.
             self.drain_volume(name, true)?;
         }
+        let unmounted = self.unmount_drained(name, number);
+        if unmounted.is_err() && !settings.draining {
+            // A refusal changes nothing. What it says is the first error.
+            let undone = self.drain_volume(name, false);
+            if let Err(error) = undone {
+                tracing::warn!(volume = name, "the volume still drains: {error}");
+            }
+        }
+        unmounted
+    }
+
+    fn unmount_drained(&self, name: &str, number: VolumeNumber) -> Result<(), DepotError> {
         // Bytes of files that are gone do not count.
         for garbage in self.removals.take(usize::MAX) {
             self.remove_now(garbage);

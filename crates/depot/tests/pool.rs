@@ -436,6 +436,25 @@ fn a_volume_without_files_is_unmounted_even_just_after_the_opening() {
 }
 
 #[test]
+fn a_refused_unmount_leaves_the_volume_as_it_was() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    depot.put_bytes(&acme(), NewFile::default(), &[3; 50_000]).unwrap();
+    let in_use = |result| matches!(result, Err(DepotError::VolumeInUse { files: 1, .. }));
+    assert!(in_use(depot.unmount("main")));
+    depot.put_bytes(&acme(), NewFile::default(), &[4; 50_000]).unwrap();
+    depot.close().unwrap();
+    drop(depot);
+    let depot = bench.open();
+    depot.put_bytes(&acme(), NewFile::default(), &[5; 50_000]).unwrap();
+
+    // A volume that drained before goes on.
+    depot.drain_volume("main", true).unwrap();
+    assert!(depot.unmount("main").is_err());
+    assert!(depot.put_bytes(&acme(), NewFile::default(), &[6; 50_000]).is_err());
+}
+
+#[test]
 fn an_upload_with_a_gap_cannot_be_finished() {
     let bench = Bench::new();
     let depot = bench.open();
