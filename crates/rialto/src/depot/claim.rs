@@ -46,7 +46,9 @@ pub(super) struct Claim {
     /// last attempt.
     ///
     /// Files that the command writes to $RIALTO_RESULTS/DIRECTORY/NAME are stored in the pool when the
-    /// file is completed: all of it happens, or nothing.
+    /// file is completed: all of it happens, or nothing. Results in a work directory, which every directory is
+    /// by default, are handed to this command again: make theirs a shelf first, with `rialto depot tenant
+    /// directory TENANT DIRECTORY --kind shelf`.
     ///
     /// A signal to stop lets the commands that run end, and claims no more files. A command outlives
     /// rialto if that is killed.

@@ -37,7 +37,7 @@ pub(super) struct Put {
     /// A value to keep with the files; may be given several times.
     #[arg(long = "meta", value_name = "NAME=VALUE", value_parser = entry)]
     metadata: Vec<(String, String)>,
-    /// The priority; files of a higher one are claimed first.
+    /// The priority, 0 to 3; files of a higher one are claimed first.
     #[arg(long, default_value_t = 0)]
     priority: u8,
     /// Hand the files out after this time.
