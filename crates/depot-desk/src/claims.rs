@@ -1,7 +1,7 @@
 //! Claiming files, and ending claims.
 
 use crate::DepotPrincipal;
-use crate::error::depot_error;
+use crate::error::{depot_error, told, told_problem};
 use crate::policy::NeedsDepotRight;
 use crate::service::{DepotService, joined, principal};
 use rialto_api::DepotRight;
@@ -248,10 +248,10 @@ fn check_tokens(claims: &[ClaimToken]) -> Result<()> {
 }
 
 /// The claims with the contents of small files.
-fn with_contents(depot: &Depot, claims: Vec<Claim>, content: bool) -> Vec<ClaimedFile> {
+pub(crate) fn with_contents(depot: &Depot, claims: Vec<Claim>, content: bool) -> Vec<ClaimedFile> {
     let mut left = if content { CONTENTS_BYTES_MAX } else { 0 };
     let mut read = |claim: Claim| {
-        let problem = claim.problem().map(str::to_owned);
+        let problem = told_problem(&claim);
         let mut claimed = ClaimedFile { claim, content: None, problem };
         let bytes = claimed.claim.file().bytes;
         if content && claimed.problem.is_none() && bytes <= CONTENT_BYTES_MAX && bytes <= left {
@@ -259,7 +259,7 @@ fn with_contents(depot: &Depot, claims: Vec<Claim>, content: bool) -> Vec<Claime
             let read = depot.read_claimed(&claimed.claim).and_then(|mut file| file.read_all());
             match read {
                 Ok(bytes) => claimed.content = Some(bytes),
-                Err(error) => claimed.problem = Some(error.to_string()),
+                Err(error) => claimed.problem = Some(told(&error)),
             }
         }
         claimed
@@ -354,7 +354,7 @@ fn settled(
             Ok(()) => {}
             Err(DepotError::ClaimLost(_)) => settled.lost.push(token),
             Err(error @ DepotError::Bytes { .. }) => {
-                settled.unreadable.push((token, error.to_string()));
+                settled.unreadable.push((token, told(&error)));
             }
             Err(error) if is_any_settled => failed.push((token, depot_error(error))),
             Err(error) => return Err(error),
