@@ -4,6 +4,7 @@ mod writer;
 
 use crate::ApiError;
 use axum::http::StatusCode;
+use percent_encoding::percent_decode_str;
 use rialto_api::{Explained, explain};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,7 @@ pub(crate) fn read_lines<'de, T: Deserialize<'de> + JsonSchema>(
 pub(crate) fn read_query<'de, T: Deserialize<'de> + JsonSchema>(
     query: &'de str,
 ) -> Result<T, ApiError> {
+    check_utf_8(query)?;
     let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(parameters).map_err(|error| {
         let reason = error.inner().to_string();
@@ -56,6 +58,23 @@ pub(crate) fn read_query<'de, T: Deserialize<'de> + JsonSchema>(
         };
         ApiError::from(Explained { code, ..explained })
     })
+}
+
+/// Refuses a query that is not UTF-8. The reader below would replace what is not, and take different
+/// values for the same.
+fn check_utf_8(query: &str) -> Result<(), ApiError> {
+    let is_utf_8 = |text: &str| percent_decode_str(text).decode_utf8().is_ok();
+    for parameter in query.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if !is_utf_8(name) {
+            return Err(ApiError::invalid("query", "The name of a parameter is not UTF-8."));
+        }
+        if !is_utf_8(value) {
+            let message = format!("The parameter {name} is not percent-encoded UTF-8.");
+            return Err(ApiError::invalid("query", message).of(name.to_owned()));
+        }
+    }
+    Ok(())
 }
 
 fn refused<'de, T: Deserialize<'de> + JsonSchema>(
@@ -101,11 +120,25 @@ pub(crate) fn write(value: &impl Serialize, capacity: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rialto_api::{BookQuery, OrderRequest, OrdersQuery, TransactionRequest};
+    use rialto_api::{BookQuery, DepotPutQuery, OrderRequest, OrdersQuery, TransactionRequest};
 
     fn fault<'de, T: Deserialize<'de> + JsonSchema>(text: &'de str) -> (&'static str, String) {
         let Err(error) = read::<T>(text.as_bytes()) else { panic!("{text} was read") };
         (error.code, error.field.unwrap_or_default().into_owned())
+    }
+
+    #[test]
+    fn a_parameter_that_is_not_utf_8_is_refused() {
+        let refused = |query: &'static str| {
+            let Err(error) = read_query::<DepotPutQuery<'_>>(query) else { panic!("{query}") };
+            (error.code, error.field.unwrap_or_default().into_owned())
+        };
+        let invalid = |field: &str| ("invalid_field", field.to_owned());
+        assert_eq!(refused("directory=sh&name=%ff"), invalid("name"));
+        assert_eq!(refused("directory=%c3&name=a"), invalid("directory"));
+        assert_eq!(refused("%fe=a"), invalid("query"));
+        let read = read_query::<DepotPutQuery<'_>>("name=%c3%a4+b").unwrap();
+        assert_eq!(read.name.as_deref(), Some("ä b"));
     }
 
     #[test]
