@@ -13,7 +13,7 @@ pub struct DepotVolumeRequest<'a> {
     pub name: Str<'a>,
     /// Its directory, as an absolute path on the machine of the venue.
     pub dir: Str<'a>,
-    /// Its share of new files beside volumes with as much free space; left out, 100. 0 is none.
+    /// Its share of new files beside volumes with as much free space; left out, 1. 0 is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
     /// The identity of a volume that was unmounted. Without it, the directory must not hold files of

@@ -14,7 +14,8 @@ use rialto_depot::VolumeSpec;
 use rialto_depot_desk::{DrainVolume, ListVolumes, MountVolume, UnmountVolume};
 use std::path::PathBuf;
 
-const WEIGHT_USUAL: u32 = 100;
+/// As that of the first volume of a pool, and of one that the command line mounts.
+const WEIGHT_USUAL: u32 = 1;
 
 /// `GET /v1/depot/volumes`
 pub(crate) async fn list(gate: &Gate, request: Request) -> Handled {
