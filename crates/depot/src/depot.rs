@@ -246,8 +246,10 @@ impl Depot {
     /// # Errors
     /// If the tenant or a quota refuses it, a field is not valid, or no volume has room.
     pub fn begin(&self, tenant: &TenantName, file: NewFile) -> Result<Upload, DepotError> {
-        let tenant = self.pool.tenant_of_file(tenant)?;
-        Upload::begin(self.pool.clone(), tenant, file, false)
+        let (tenant, new_tenant) = self.pool.tenant_of_upload(tenant)?;
+        let mut upload = Upload::begin(self.pool.clone(), tenant, file, false)?;
+        upload.new_tenant = new_tenant;
+        Ok(upload)
     }
 
     /// Stores a file.

@@ -40,6 +40,7 @@ mod interleavings;
 mod mounting;
 mod name;
 mod new_file;
+mod new_tenant;
 mod options;
 mod pool;
 mod prepared;

@@ -5,6 +5,7 @@ use crate::file_id::FileIds;
 use crate::history::record::{Record, Stage, TenantNumber, TenantSettings};
 use crate::history::{Garbage, History};
 use crate::name::TenantName;
+use crate::new_tenant::NewTenant;
 use crate::options::DepotOptions;
 use crate::quota::{Quota, Usage};
 use crate::rate::Rate;
@@ -127,7 +128,11 @@ impl Pool {
     /// A tenant in memory.
     pub(crate) fn find_tenant(&self, name: &str) -> Option<Arc<Tenant>> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
-        tenants.by_name.get(name).cloned()
+        let tenant = tenants.by_name.get(name)?;
+        if !tenant.is_looked_up.load(Ordering::Relaxed) {
+            tenant.is_looked_up.store(true, Ordering::Release);
+        }
+        Some(tenant.clone())
     }
 
     pub(crate) fn tenant(&self, name: &TenantName) -> Result<Arc<Tenant>, DepotError> {
@@ -181,14 +186,29 @@ impl Pool {
 
     /// The tenant of a new file, created if the pool does that.
     pub(crate) fn tenant_of_file(&self, name: &TenantName) -> Result<Arc<Tenant>, DepotError> {
+        Ok(self.find_or_create(name)?.0)
+    }
+
+    /// The same, and what removes the tenant again if the file is refused.
+    pub(crate) fn tenant_of_upload(
+        self: &Arc<Self>,
+        name: &TenantName,
+    ) -> Result<(Arc<Tenant>, Option<NewTenant>), DepotError> {
+        let (tenant, is_new) = self.find_or_create(name)?;
+        let new = is_new.then(|| NewTenant::new(self.clone(), tenant.clone()));
+        Ok((tenant, new))
+    }
+
+    /// A tenant, and whether this call created it.
+    fn find_or_create(&self, name: &TenantName) -> Result<(Arc<Tenant>, bool), DepotError> {
         match self.tenant(name) {
             Err(DepotError::UnknownTenant(_)) if self.options.create_tenants => {}
-            result => return result,
+            found => return Ok((found?, false)),
         }
         match self.create_tenant(name, Quota::default()) {
-            Ok(tenant) => Ok(tenant),
+            Ok(tenant) => Ok((tenant, true)),
             // Another thread was faster.
-            Err(DepotError::TenantExists(_)) => self.tenant(name),
+            Err(DepotError::TenantExists(_)) => Ok((self.tenant(name)?, false)),
             Err(error) => Err(error),
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Tenant {
     pub(crate) is_busy: AtomicBool,
     /// Whether its record is known to be durable.
     pub(crate) is_durable: AtomicBool,
+    /// Whether anybody has looked it up since it was made.
+    pub(crate) is_looked_up: AtomicBool,
     pub(crate) counters: Counters,
     pub(crate) rate: Rate,
     pub(crate) dead_letters: DeadLetterCursor,
@@ -104,6 +106,7 @@ impl Tenant {
             is_queued: AtomicBool::new(false),
             is_busy: AtomicBool::new(false),
             is_durable: AtomicBool::new(false),
+            is_looked_up: AtomicBool::new(false),
             counters: Counters::default(),
             rate: Rate::default(),
             dead_letters: DeadLetterCursor::default(),

@@ -7,6 +7,7 @@ use crate::active::{ActiveFile, Standing, SubmitStanding};
 use crate::history::record::Record;
 use crate::name::FileName;
 use crate::new_file::NewFile;
+use crate::new_tenant::NewTenant;
 use crate::pool::Pool;
 use crate::prepared::Prepared;
 use crate::quota::{QuotaReached, Reservation};
@@ -57,6 +58,8 @@ pub struct Upload {
     submit_key: Option<SubmitGuard>,
     /// Its bytes are no orphans meanwhile.
     _in_hand: Holding,
+    /// The tenant, if it was made for this file.
+    pub(crate) new_tenant: Option<NewTenant>,
 }
 
 /// Frees a submit key whose file was not accepted.
@@ -143,6 +146,7 @@ impl Upload {
             sha256: pool.options.volumes.sha256.then(|| Context::new(&SHA256)),
             submit_key: None,
             _in_hand: pool.upkeep.in_hand.hold(id),
+            new_tenant: None,
             pool,
             tenant,
             new,
@@ -404,6 +408,9 @@ impl Upload {
     /// Makes the reservation a part of the usage, and counts the file in directories that were set
     /// since the upload began.
     fn keep_room(&mut self) {
+        if let Some(tenant) = self.new_tenant.take() {
+            tenant.keep();
+        }
         let mut files = self.tenant.files();
         if let Some(reservation) = self.reservation.take() {
             let reserved = reservation.keep(self.bytes);

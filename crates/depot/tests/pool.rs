@@ -287,6 +287,7 @@ fn a_submit_key_makes_a_repeat_harmless_even_after_the_file_has_ended() {
 fn what_was_declared_and_did_not_arrive_leaves_nothing() {
     let bench = Bench::new();
     let depot = bench.open();
+    depot.create_tenant(&acme(), Quota::default()).unwrap();
     let wrong = [
         NewFile { bytes: Some(4), ..NewFile::default() },
         NewFile { bytes: Some(6), ..NewFile::default() },
@@ -436,6 +437,33 @@ fn a_volume_without_files_is_unmounted_even_just_after_the_opening() {
 }
 
 #[test]
+fn a_refused_upload_makes_no_tenant() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    let refused = |file: NewFile| {
+        depot.put_bytes(&acme(), file, b"content").unwrap_err();
+        assert!(!depot.has_tenant(&acme()));
+    };
+    refused(NewFile { sha256: Some([0; 32]), ..NewFile::default() });
+    refused(NewFile { bytes: Some(8), ..NewFile::default() });
+    refused(NewFile { priority: 200, ..NewFile::default() });
+    let mut upload = depot.begin(&acme(), NewFile::default()).unwrap();
+    upload.write(&[1; 50_000]).unwrap();
+    drop(upload);
+    depot.close().unwrap();
+    drop(depot);
+    let depot = bench.open();
+    assert!(!depot.has_tenant(&acme()));
+
+    // One that somebody else meets meanwhile stays.
+    let upload = depot.begin(&acme(), NewFile::default()).unwrap();
+    depot.tenant(&acme()).unwrap();
+    drop(upload);
+    assert!(depot.has_tenant(&acme()));
+    depot.put_bytes(&acme(), NewFile::default(), b"content").unwrap();
+}
+
+#[test]
 fn a_refused_unmount_leaves_the_volume_as_it_was() {
     let bench = Bench::new();
     let depot = bench.open();
@@ -458,6 +486,7 @@ fn a_refused_unmount_leaves_the_volume_as_it_was() {
 fn an_upload_with_a_gap_cannot_be_finished() {
     let bench = Bench::new();
     let depot = bench.open();
+    depot.create_tenant(&acme(), Quota::default()).unwrap();
     let mut upload = depot.begin(&acme(), named("in", "a")).unwrap();
     upload.write(b"first,").unwrap();
     depot.set_refusing(true);
