@@ -96,7 +96,8 @@ pub(crate) fn open(
     let lock = options.disk.lock(&options.dir)?;
     let history = History::open(&options)?;
     let is_new = history.read(|state| state.next_volume() == VolumeNumber(0))?;
-    check_work(&options, is_new)?;
+    let level = history.read(|state| state.level)?.map_or(options.level, Into::into);
+    check_work(&options, is_new, level)?;
     check_level(&history, &options)?;
     let queue = open_queue(&options, is_stepped)?;
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
@@ -176,8 +177,9 @@ fn level_of_queues(options: &DepotOptions) -> Result<Option<Level>, DepotError> 
 
 /// Refuses a pool with a history whose work queues are gone: it would open as one without work files,
 /// and the search would take their bytes for bytes without a record.
-fn check_work(options: &DepotOptions, is_new: bool) -> Result<(), DepotError> {
-    if is_new || options.level == Level::Memory {
+fn check_work(options: &DepotOptions, is_new: bool, level: Level) -> Result<(), DepotError> {
+    // The queues of a pool that was made with the level `memory` are in memory only.
+    if is_new || level == Level::Memory {
         return Ok(());
     }
     let dir = options.dir.join(QUEUE_DIR).join("control");
