@@ -159,13 +159,25 @@ impl Put {
 
 /// The name of a file as its name in the pool.
 pub(super) fn name_of(path: &Path) -> Result<FileName, Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    FileName::new(&name).map_err(|error| Error::Usage(format!("{error}; give one with --name")))
+    let name = path.file_name().unwrap_or_default();
+    let name = name.to_str().ok_or_else(|| {
+        Error::Usage(format!("the name {name:?} is not UTF-8; give one with --name"))
+    })?;
+    FileName::new(name).map_err(|error| Error::Usage(format!("{error}; give one with --name")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_not_utf_8_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"in/bad\xff"));
+        let refused = name_of(path).unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert_eq!(refused.to_string(), r#"the name "bad\xFF" is not UTF-8; give one with --name"#);
+    }
 
     #[test]
     fn a_sha_256_has_64_hexadecimal_digits() {
