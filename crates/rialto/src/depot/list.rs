@@ -82,7 +82,7 @@ impl Ls {
             self.print(&files);
             *left -= files.len() as u64;
             after = match files.last() {
-                Some(last) if files.len() == limit => Some(text(&last["path"])),
+                Some(last) if files.len() == limit => last["path"].as_str().map(str::to_owned),
                 _ => return Ok(()),
             };
         }

@@ -1,7 +1,7 @@
 //! What is known of a file.
 
 use super::any_pool::AnyPool;
-use super::shown::{text, time};
+use super::shown::{printable, text, time};
 use crate::Error;
 use crate::terminal::say;
 use rialto_depot::{FileId, TenantName};
@@ -77,7 +77,7 @@ impl Show {
             say(format_args!("{field:<13} {}", time(&file[field])));
         }
         for (name, value) in file["metadata"].as_object().into_iter().flatten() {
-            say(format_args!("meta          {name}={}", text(value)));
+            say(format_args!("meta          {}={}", printable(name), text(value)));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Reading everything.
 
 use super::local::{LocalPool, told};
+use super::shown::printable;
 use crate::terminal::say;
 use crate::{Error, tell_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -126,6 +127,7 @@ impl Reading<'_> {
                     json!({"id": id.to_string(), "tenant": name, "path": path, "error": reason});
                 say(format_args!("{told}"));
             } else {
+                let (path, reason) = (printable(&path), printable(reason));
                 say(format_args!("{} {id} {path}: DAMAGED: {reason}", tenant.name));
             }
         });

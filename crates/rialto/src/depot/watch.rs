@@ -1,7 +1,7 @@
 //! Watched folders.
 
 use super::any_pool::AnyPool;
-use super::shown::{text, time};
+use super::shown::{printable, text, time};
 use crate::Error;
 use crate::duration;
 use crate::terminal::say;
@@ -177,7 +177,7 @@ impl Scan {
             "{imported} imported, {pending} wait, {failed} failed, {skipped} are left alone"
         ));
         if let Some(reason) = scan["paused"].as_str() {
-            say(format_args!("files wait: {reason}"));
+            say(format_args!("files wait: {}", printable(reason)));
         }
         Ok(())
     }

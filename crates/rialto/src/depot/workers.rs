@@ -3,6 +3,7 @@
 use super::any_pool::{AnyPool, ClaimRequest, Claimed, Range, ReadError};
 use super::exec::{Exec, Outcome};
 use super::saving::Saving;
+use super::shown::printable;
 use crate::Error;
 use crate::stop::Stop;
 use crate::terminal::note;
@@ -167,7 +168,8 @@ impl<'a> Workers<'a> {
 
     fn fail(&self, claimed: &Claimed, reason: &str) {
         self.failed.fetch_add(1, Relaxed);
-        note(format_args!("{} {} failed: {reason}", claimed.id, claimed.name));
+        let (name, why) = (printable(claimed.name.as_str()), printable(reason));
+        note(format_args!("{} {name} failed: {why}", claimed.id));
         if let Err(error) = self.pool.fail(&claimed.token, reason, None) {
             note(format_args!("{} cannot be given back as failed: {error}", claimed.id));
         }
