@@ -167,7 +167,7 @@ fn damage_is_shown_and_quarantined_bytes_are_adopted() {
     let bytes =
         files.iter().find(|it| it.to_str().unwrap().contains(stored["id"].as_str().unwrap()));
     let bytes = bytes.unwrap_or_else(|| panic!("{files:?}"));
-    let other = stored["id"].as_str().unwrap().replace(|digit: char| digit == '0', "1");
+    let other = stored["id"].as_str().unwrap().replace('0', "1");
     let quarantine = venue.dir.path().join("depot/volume/quarantine");
     fs::create_dir_all(&quarantine).unwrap();
     fs::copy(bytes, quarantine.join(&other)).unwrap();

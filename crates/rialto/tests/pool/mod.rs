@@ -4,8 +4,9 @@
 
 use crate::running::{PATIENCE, Running, command, configure, text};
 use serde_json::Value;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
