@@ -342,7 +342,7 @@ impl DepotService {
 
 /// What became of claims. If none did what was asked, an error that concerns none of them alone is
 /// that of the request, which may be sent again. Otherwise it is that of its claim: a client that sent
-/// all of them again would take those that are settled for lost.
+/// all of them again would take the settled claims for lost.
 fn settled(
     claims: Vec<ClaimToken>,
     results: Vec<std::result::Result<(), DepotError>>,

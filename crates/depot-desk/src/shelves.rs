@@ -154,7 +154,7 @@ fn common<'a>(path: &'a str, prefix: &str, delimiter: &str) -> Option<&'a str> {
     Some(&path[..prefix.len() + at + delimiter.len()])
 }
 
-/// A text behind all paths that begin so, except those that go on with the last character there is.
+/// A text behind all paths that begin so, except a path that goes on with the last character there is.
 fn behind(prefix: &str) -> String {
     format!("{prefix}{}", char::MAX)
 }

@@ -41,7 +41,7 @@ impl ReadyTenants {
     }
 
     /// Puts a tenant into the ring, unless it stands there, and wakes one worker that waits for it.
-    /// That one announces the tenant again if there is more.
+    /// The woken worker announces the tenant again if there is more.
     pub(crate) fn announce(&self, tenant: &Arc<Tenant>) {
         if !tenant.is_queued.swap(true, Ordering::AcqRel) {
             let mut inner = self.inner();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The most orders that are sent to the engine together.
 pub const BATCH_ROWS_MAX: usize = 256;
 /// The most contents of a member that were begun and have not ended. Beyond it no other content is
-/// begun; those that wait are handed out again later.
+/// begun; a waiting file is handed out again later.
 pub const UNFINISHED_MAX: usize = 4;
 /// The most rows that `rows_max` may be.
 pub const ROWS_MAX: usize = 200_000;

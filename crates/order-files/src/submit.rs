@@ -72,7 +72,7 @@ pub(crate) fn submit(
     }
 }
 
-/// Sends rows, and waits until all that were taken are answered. Returns the number of those that
+/// Sends rows, and waits until each row that was taken is answered. Returns how many rows
 /// were not taken.
 fn send<'a>(
     shared: &Shared,
@@ -82,7 +82,7 @@ fn send<'a>(
     let submissions = rows.map(|row| Submission {
         token: 0,
         command: Command::Place(row.order),
-        // What is recorded and told of an order must not be lost before the order is.
+        // What is recorded and answered about an order must not outlive the order.
         level: Some(Level::Synced),
     });
     let batch = SubmitBatch { submissions: submissions.collect() };

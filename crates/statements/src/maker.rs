@@ -35,7 +35,7 @@ pub(crate) struct Maker {
 pub(crate) struct Made {
     /// Statements that are on the shelves now.
     pub(crate) members: u32,
-    /// Those that were refused.
+    /// The refused statements.
     pub(crate) refused: Vec<(MemberId, OutboxRefusal)>,
 }
 
@@ -190,7 +190,7 @@ impl Maker {
             note_refused(member, error, made)?;
         }
         for (member, draft) in drafts {
-            // The lines that were written must be those that were added up before.
+            // The lines that were written must be the lines that were added up before.
             if folded.summaries.get(&member) != Some(&draft.summary) {
                 tracing::error!(member = member.0, "two folds of the same events differ");
                 made.refused.push((member, OutboxRefusal::DoesNotAddUp));

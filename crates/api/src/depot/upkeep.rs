@@ -42,7 +42,7 @@ pub struct DepotScrubAnswer {
     pub damage: Vec<DepotDamage>,
     /// Stored bytes without a record that were found.
     pub orphans: U64Text,
-    /// Those that were moved into a quarantine.
+    /// How many were moved into a quarantine.
     pub quarantined: U64Text,
 }
 

@@ -1,4 +1,4 @@
-//! Files whose workers are gone wait again, and those that nobody could process are put away.
+//! Files whose workers are gone wait again; files that nobody could process are shelved or deleted.
 
 use super::pool::content;
 use crate::error::{BenchError, broken, verify};

@@ -12,7 +12,7 @@ use std::hint::black_box;
 const SIZES: [usize; 3] = [256, 512, 2_048];
 const ADDED: [u32; 3] = [2_048, 4_096, 8_192];
 
-/// The scan takes at least so many times as long.
+/// The least ratio of the time of the scan to ours.
 const RATIO: f64 = 2.0;
 
 /// The same set with the time of each member's last use, and a scan for the least.

@@ -173,7 +173,7 @@ impl ColdIndex {
         self.saving = None;
     }
 
-    /// Takes back changes that could not be stored, below those that were made since.
+    /// Takes back changes that could not be stored, below the changes that were made since.
     pub(super) fn resume(&mut self) {
         let Some(saving) = self.saving.take() else { return };
         let newer = std::mem::replace(&mut self.changes, Arc::unwrap_or_clone(saving));
