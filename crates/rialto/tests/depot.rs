@@ -103,7 +103,9 @@ fn another_content_than_declared_is_refused_and_leaves_nothing() {
             pool.refused(&["put", &file, "--tenant", "acme", "--sha256", SHA256_OF_ABC]);
         assert_eq!(code, 1);
         assert!(told.contains("the SHA-256 of the file should be ba7816bf"), "{told}");
-        assert_eq!(pool.paths(&[]).len(), 0);
+        // Not even the tenant.
+        let (_, told) = pool.refused(&["ls", "--tenant", "acme"]);
+        assert!(told.contains("there is no tenant \"acme\""), "{told}");
         pool.has_stored_files(0);
     });
 }
