@@ -189,5 +189,5 @@ fn order_files_need_the_depot() {
     let refused = rialto(&["serve", "--config", config.to_str().unwrap()]);
     assert!(!refused.status.success());
     let told = text(&refused.stderr);
-    assert!(told.contains("set depot.enabled = true"), "{told}");
+    assert!(told.contains("order_files.enabled needs depot.enabled"), "{told}");
 }
