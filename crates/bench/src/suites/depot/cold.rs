@@ -1,7 +1,7 @@
 //! A pool of many kept files: opening it, and finding them.
 
 use super::pool::{Pool, Setup};
-use crate::error::{BenchError, verify};
+use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Spread};
 use crate::references::{DepotWork, Metric, Work};
 use crate::report::{Case, Row, Unit};
@@ -16,6 +16,7 @@ use rialto_statelog::{
 };
 use std::fs;
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Targets, in nanoseconds and bytes.
@@ -74,11 +75,10 @@ fn kept(nth: u64) -> Result<FileRecord, rialto_depot::InvalidDepotName> {
 
 /// Appends the records of kept files to the history of a pool that is closed. Their bytes would take
 /// hours to write, and no opening reads them.
-fn keep(pool: &Pool, files: u64) -> Result<(), BenchError> {
+fn keep(case: &str, pool: &Path, files: u64) -> Result<(), BenchError> {
     let options = StateLogOptions::new(Level::Buffered, 1);
-    let dir = pool.path().join("history");
-    let log = StateLog::open(Arc::new(RealDisk), &dir, options, Appending);
-    let log = log.map_err(pool.failed("open the history"))?;
+    let log = StateLog::open(Arc::new(RealDisk), &pool.join("history"), options, Appending);
+    let log = log.map_err(broken(case, "open the history"))?;
     for first in (0..files).step_by(RECORDS_PER_CHANGE as usize) {
         let appended = log.change(|_, records| {
             for nth in first..files.min(first + RECORDS_PER_CHANGE) {
@@ -89,9 +89,9 @@ fn keep(pool: &Pool, files: u64) -> Result<(), BenchError> {
             }
             Ok::<_, Reason>(())
         });
-        appended.map_err(|Reason(reason)| pool.failed("append to the history")(reason))?;
+        appended.map_err(|Reason(reason)| broken(case, "append to the history")(reason))?;
     }
-    log.sync().map_err(pool.failed("sync the history"))
+    log.sync().map_err(broken(case, "sync the history"))
 }
 
 struct Reason(String);
@@ -127,11 +127,13 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     for _ in 0..waiting {
         pool.put(&tenant, b"x")?;
     }
-    pool.depot.close().map_err(pool.failed("close a pool"))?;
-    keep(&pool, files)?;
     let case = Case::without_orders(&work);
-    let clock = Clock::start();
-    pool = pool.reopen(setup)?;
+    let mut clock = Clock::start();
+    pool = pool.reopen_after(setup, |case, directory| {
+        keep(case, directory, files)?;
+        clock = Clock::start();
+        Ok(())
+    })?;
     let made_ns = clock.now_ns() as f64;
     let mut rows = vec![Row::new(&case, "time with the index made", made_ns, Unit::Nanoseconds)];
 

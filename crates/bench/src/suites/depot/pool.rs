@@ -59,9 +59,19 @@ impl Pool {
 
     /// Closes the pool and opens it again.
     pub(super) fn reopen(self, setup: Setup) -> Result<Pool, BenchError> {
+        self.reopen_after(setup, |_, _| Ok(()))
+    }
+
+    /// Closes the pool, does something in its directory, which nobody has open then, and opens it again.
+    pub(super) fn reopen_after(
+        self,
+        setup: Setup,
+        act: impl FnOnce(&str, &Path) -> Result<(), BenchError>,
+    ) -> Result<Pool, BenchError> {
         let Pool { case, depot, directory } = self;
         depot.close().map_err(broken(&case, "close a pool"))?;
         drop(depot);
+        act(&case, directory.path())?;
         let depot = Depot::open(setup.options(directory.path()));
         let depot = depot.map_err(broken(&case, "open a pool again"))?;
         Ok(Pool { case, depot, directory })
