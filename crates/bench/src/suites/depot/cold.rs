@@ -135,7 +135,9 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         Ok(())
     })?;
     let made_ns = clock.now_ns() as f64;
-    let mut rows = vec![Row::new(&case, "time with the index made", made_ns, Unit::Nanoseconds)];
+    verify(&work, "kept files", pool.depot.report().kept as u64, files)?;
+    let made = Row::new(&case, "time with the index made", made_ns, Unit::Nanoseconds);
+    let mut rows = vec![made.level("buffered").check("files", files)];
 
     let (mut times, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..context.sized(5, 1) {
