@@ -121,7 +121,7 @@ fn files_expire_in_order_also_when_an_earlier_time_comes_later() {
     assert_eq!(due(60, 9), [1]);
     assert_eq!(due(70, 2), [1, 2]);
     keep(4, 20);
-    assert_eq!(due(70, 9), [4, 1, 2, 3], "those that are not removed are due again");
+    assert_eq!(due(70, 9), [4, 1, 2, 3], "files that are not removed are due again");
     record(&history, [4, 1].map(|id| Record::Removed { tenant, id: FileId(id) }).into());
     assert_eq!(due(70, 9), [2, 3]);
     keep(5, 10);
