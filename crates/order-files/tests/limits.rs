@@ -6,7 +6,7 @@ mod stage;
 use rialto_depot::FileState;
 use rialto_order_files::{UNFINISHED_MAX, orders_in, tenant_of};
 use stage::{ACME, ALICE, BETA, BOB, Stage, bids, until};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_large_file_of_a_member_does_not_hold_up_another() {
@@ -107,4 +107,21 @@ fn a_member_has_few_unfinished_contents() {
     // Another member is not concerned.
     let id = venue.drop_file(BETA, "b.csv", &bids(BOB, 2));
     assert_eq!(venue.answer(BETA, "b.csv", &id).column("status"), ["open"; 2]);
+}
+
+#[test]
+fn orders_are_sent_no_faster_than_the_limit() {
+    let mut stage = Stage::new(26);
+    stage.limits.orders_per_second = 100;
+    stage.engine = |config| config.producer_capacity = 8;
+    let venue = stage.open();
+    let begun = Instant::now();
+    let ids = [(ACME, ALICE), (BETA, BOB)]
+        .map(|(member, account)| (member, venue.drop_file(member, "a.csv", &bids(account, 50))));
+    for (member, id) in ids {
+        assert_eq!(venue.answer(member, "a.csv", &id).column("status"), ["open"; 50]);
+    }
+    // 100 orders of two members; each of the last batches has two rows, and is sent before its time.
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_millis(950), "{took:?}");
 }
