@@ -26,7 +26,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The state is saved in the index when this much was recorded since.
 const SAVE_BYTES: u64 = 4 << 20;
@@ -137,26 +137,44 @@ impl History {
         self.log.stop(reason)
     }
 
-    /// Saves the state if enough was recorded since the last time.
+    /// Saves the state if enough was recorded since the last time. While somebody saves, others wait
+    /// only if there is twice as much.
     fn save_if_due(&self, unsaved_bytes_max: u64) -> Result<(), StateLogError> {
+        if !self.is_save_due(unsaved_bytes_max, 0)? {
+            return Ok(());
+        }
+        let saved_bytes = match self.saving.try_lock() {
+            Ok(saved_bytes) => saved_bytes,
+            Err(TryLockError::Poisoned(saved_bytes)) => saved_bytes.into_inner(),
+            Err(TryLockError::WouldBlock) if !self.is_save_due(2 * unsaved_bytes_max, 0)? => {
+                return Ok(());
+            }
+            Err(TryLockError::WouldBlock) => self.saving(),
+        };
+        // What is saved besides files is written each time, so that the cost stays in proportion.
+        if self.is_save_due(unsaved_bytes_max, *saved_bytes)? {
+            self.save(saved_bytes)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the unsaved records, at least this many bytes, or the changes of the index call for it.
+    fn is_save_due(&self, unsaved_bytes_max: u64, at_least: u64) -> Result<bool, StateLogError> {
         let (unsaved, changes) =
             self.log.read(|state| (state.unsaved.bytes.load(Relaxed), state.index.bytes()))?;
         let times = (unsaved_bytes_max / SAVE_BYTES).max(1) as usize;
-        if changes >= times * self.changes_bytes.load(Relaxed) {
-            return self.save();
-        }
-        if unsaved < unsaved_bytes_max {
-            return Ok(());
-        }
-        let saved_bytes = *self.saving.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is saved besides files is written each time, so that the cost stays in proportion.
-        if unsaved >= unsaved_bytes_max.max(saved_bytes) { self.save() } else { Ok(()) }
+        Ok(changes >= times * self.changes_bytes.load(Relaxed)
+            || unsaved >= unsaved_bytes_max.max(at_least))
+    }
+
+    fn saving(&self) -> MutexGuard<'_, u64> {
+        self.saving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores what changed in the index, with the position of the history that it reflects. The
     /// history is durable up to there before.
-    fn save(&self) -> Result<(), StateLogError> {
-        let mut saved_bytes = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+    fn save(&self, mut saved_bytes: MutexGuard<'_, u64>) -> Result<(), StateLogError> {
         let Some((image, point)) = self.log.save(State::begin_saving)? else {
             return Err(self.give_up(&"the history has no position"));
         };
@@ -195,8 +213,10 @@ impl History {
     ) -> Result<Changed<T>, E> {
         let mut failure = None;
         let changed = self.log.change(|state, records| {
-            let (value, decided) = decide(state)?;
+            let decided = decide(state);
+            // What the index could not give may be the reason of a refusal.
             failure = failure_of(state);
+            let (value, decided) = decided?;
             if failure.is_some() {
                 return Ok(Changed { value, garbage: Vec::new(), ticket: Ticket::default() });
             }
@@ -247,7 +267,11 @@ impl History {
     /// Makes everything durable, and saves the state, so that the next opening has little to read.
     pub(crate) fn close(&self) -> Result<(), StateLogError> {
         self.log.sync()?;
-        self.save_if_due(1)
+        let saved_bytes = self.saving();
+        let is_unsaved = self
+            .log
+            .read(|state| state.unsaved.bytes.load(Relaxed) > 0 || state.index.bytes() > 0)?;
+        if is_unsaved { self.save(saved_bytes) } else { Ok(()) }
     }
 
     pub(crate) fn failure(&self) -> Option<String> {

@@ -7,6 +7,7 @@ use super::record::{
 };
 use super::state::Held;
 use super::{History, State};
+use crate::DepotError;
 use crate::FileId;
 use crate::name::{Directory, FileName, TenantName};
 use crate::options::DepotOptions;
@@ -377,12 +378,24 @@ fn what_the_index_cannot_give_is_an_error_and_not_a_missing_file() {
     let history = History::open(&options(dir.path())).unwrap();
     let (tenant, file) = before.kept[0].clone();
     let garbage = [(Key::kept(tenant, &file.path()).into_bytes(), Some(vec![0xFF; 3]))];
-    history.rows.write(&garbage.into_iter().collect()).unwrap();
+    history.rows.write(&garbage.clone().into_iter().collect()).unwrap();
     assert!(history.read(|state| state.kept(tenant, &file.path())).is_err());
     assert!(history.failure().is_some());
     drop(history);
     let history = History::open(&options(dir.path())).unwrap();
     assert_eq!(answers(&history), before);
+    // The same if a change is refused because it does not see the file.
+    history.save(history.saving()).unwrap();
+    history.rows.write(&garbage.into_iter().collect()).unwrap();
+    let refused = history.change(|state| match state.kept(tenant, &file.path()) {
+        Some(_) => Ok(((), Vec::new())),
+        None => Err(DepotError::UnknownFile {
+            tenant: TenantName::new("acme").unwrap(),
+            file: file.path(),
+        }),
+    });
+    assert!(matches!(refused.map(drop), Err(DepotError::History(_))));
+    assert!(history.failure().is_some());
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Memory, the history and searches stay bounded, also when the index cannot be written.
 
-use super::super::CHANGES_BYTES;
 use super::super::checkpoint::SPILL_BYTES;
 use super::super::index::{Changes, IndexError, Row};
 use super::super::record::Submitted;
+use super::super::{CHANGES_BYTES, UNSAVED_BYTES_MAX};
 use super::*;
 use std::ops::Bound;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// Rows that are read as they are, and cannot be written while the flag is set.
-struct Refusing(Arc<dyn Rows>, AtomicBool);
+/// Rows that are read as they are, and cannot be written while the flag is set; with the number of writes.
+struct Refusing(Arc<dyn Rows>, AtomicBool, AtomicUsize);
 
 impl Rows for Refusing {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
@@ -25,6 +25,7 @@ impl Rows for Refusing {
     }
 
     fn write(&self, changes: &Changes) -> Result<(), IndexError> {
+        self.2.fetch_add(1, Relaxed);
         if self.1.load(Relaxed) { Err(IndexError::new("full")) } else { self.0.write(changes) }
     }
 
@@ -36,7 +37,7 @@ impl Rows for Refusing {
 /// A history whose index cannot be written, until the flag is cleared.
 fn refusing(dir: &Path) -> (History, Arc<Refusing>) {
     let mut history = History::open(&options(dir)).unwrap();
-    let rows = Arc::new(Refusing(history.rows.clone(), AtomicBool::new(true)));
+    let rows = Arc::new(Refusing(history.rows.clone(), AtomicBool::new(true), AtomicUsize::new(0)));
     history.rows = rows.clone();
     (history, rows)
 }
@@ -48,10 +49,10 @@ fn an_index_that_cannot_be_written_does_not_stop_the_pool() {
     let (history, rows) = refusing(dir.path());
     let garbage = history.read(|state| state.garbage.len()).unwrap();
     change(&history, 60);
-    history.save().unwrap();
+    history.save(history.saving()).unwrap();
     change(&history, 130);
     let after = answers(&history);
-    history.save().unwrap();
+    history.save(history.saving()).unwrap();
     assert_eq!((answers(&history), history.failure()), (after, None));
     change(&history, 200);
     let after = answers(&history);
@@ -63,7 +64,7 @@ fn an_index_that_cannot_be_written_does_not_stop_the_pool() {
     let left = reopened.read(|state| state.garbage.clone()).unwrap();
     assert!(left.len() > garbage);
     // Or the close finds space again, although nothing was recorded since the last attempt.
-    history.save().unwrap();
+    history.save(history.saving()).unwrap();
     rows.1.store(false, Relaxed);
     history.close().unwrap();
     assert_eq!(answers(&history), after);
@@ -73,6 +74,56 @@ fn an_index_that_cannot_be_written_does_not_stop_the_pool() {
     assert_eq!(answers(&history), after);
     // What the first opening was told to remove is not repeated.
     assert_eq!(history.read(|state| state.garbage.clone()).unwrap(), left[garbage..]);
+}
+
+#[test]
+fn the_close_saves_whatever_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    made(dir.path());
+    let (history, rows) = refusing(dir.path());
+    rows.1.store(false, Relaxed);
+    history.save(history.saving()).unwrap();
+    // A save of a few bytes fails; they are fewer than the images of the one before.
+    rows.1.store(true, Relaxed);
+    change(&history, 60);
+    history.save(history.saving()).unwrap();
+    rows.1.store(false, Relaxed);
+    let after = answers(&history);
+    history.close().unwrap();
+    drop((history, rows));
+    let history = History::open(&options(dir.path())).unwrap();
+    assert!(!has_read_all(&history));
+    assert_eq!(answers(&history), after);
+}
+
+#[test]
+fn threads_that_record_together_save_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (history, rows) = refusing(dir.path());
+    rows.1.store(false, Relaxed);
+    make_tenants(&history);
+    // About twice what one thread may leave unsaved.
+    std::thread::scope(|scope| {
+        for thread in 0..4_u128 {
+            let history = &history;
+            scope.spawn(move || {
+                for nth in 0..300_u128 {
+                    let first = 1 + (thread * 300 + nth) * 100;
+                    let kept = |id| Record::Kept {
+                        tenant: TENANTS[0],
+                        file: file(id, "out", &format!("{id}")),
+                    };
+                    let records = (first..first + 100).map(kept).collect();
+                    let recorded = history.record(|_| Ok::<_, StateLogError>(((), records)));
+                    recorded.map(drop).unwrap();
+                }
+            });
+        }
+    });
+    let unsaved = history.read(|state| state.unsaved.bytes.load(Relaxed)).unwrap();
+    assert!(unsaved < 2 * UNSAVED_BYTES_MAX, "{unsaved}");
+    let saves = rows.2.load(Relaxed);
+    assert!((1..=4).contains(&saves), "{saves} saves");
 }
 
 #[test]
@@ -174,7 +225,7 @@ fn a_history_that_outgrows_the_memory_of_an_opening_is_folded_in_pieces() {
     // The rebuilt index was saved at once.
     drop(history);
     let history = History::open(&options(dir.path())).unwrap();
-    assert_eq!(history.read(|state| state.unsaved.bytes.load(Relaxed)).unwrap(), 0);
+    assert!(!has_read_all(&history));
     let mut listed = 0;
     let each = |state: &State| {
         state.each_kept(TENANTS[0], "out/", None, |_| {
