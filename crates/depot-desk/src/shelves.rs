@@ -268,7 +268,16 @@ impl Handler<CreateShelf> for DepotService {
     async fn handle(&self, create: CreateShelf, cx: &Context<'_>) -> Result<()> {
         self.check_new_tenant(principal(cx)?, &create.tenant)?;
         self.run_blocking(move |depot| {
-            depot.create_tenant(&create.tenant, Quota::default())?;
+            match depot.create_tenant(&create.tenant, Quota::default()) {
+                // The process may have ended before the directory was set.
+                Err(error @ DepotError::TenantExists(_)) => {
+                    let found = depot.tenant(&create.tenant)?;
+                    if found.files > 0 || !found.directories.is_empty() {
+                        return Err(error);
+                    }
+                }
+                created => created?,
+            }
             let (root, shelf) = (Directory::root(), Some(DirectoryKind::Shelf));
             depot.set_directory(&create.tenant, &root, shelf, Quota::default())
         })

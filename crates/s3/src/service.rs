@@ -1,6 +1,7 @@
 //! The operations of S3, each handled where its subject is.
 
 use crate::keys::SigningKeys;
+use crate::multipart::Turns;
 use crate::options::S3Options;
 use crate::session::Session;
 use crate::traffic::S3Traffic;
@@ -8,7 +9,6 @@ use rialto_depot_desk::DepotBus;
 use s3s::dto::*;
 use s3s::{S3, S3Request, S3Response, S3Result};
 use std::sync::Arc;
-use tokio::sync::Mutex;
 
 /// S3 on the depot's bus.
 #[derive(Clone)]
@@ -19,8 +19,10 @@ struct Shared {
     keys: Arc<dyn SigningKeys>,
     options: S3Options,
     traffic: Arc<S3Traffic>,
-    /// One multipart upload is begun at a time, so that they can be counted.
-    beginning: Mutex<()>,
+    /// One multipart upload to a tenant is begun at a time, so that they can be counted.
+    beginnings: Turns,
+    /// An upload is completed by one request at a time.
+    completions: Turns,
 }
 
 impl DepotS3 {
@@ -30,7 +32,14 @@ impl DepotS3 {
         options: S3Options,
         traffic: Arc<S3Traffic>,
     ) -> DepotS3 {
-        DepotS3(Arc::new(Shared { bus, keys, options, traffic, beginning: Mutex::default() }))
+        DepotS3(Arc::new(Shared {
+            bus,
+            keys,
+            options,
+            traffic,
+            beginnings: Turns::default(),
+            completions: Turns::default(),
+        }))
     }
 
     pub(crate) fn bus(&self) -> &DepotBus {
@@ -49,8 +58,12 @@ impl DepotS3 {
         &self.0.traffic
     }
 
-    pub(crate) fn beginning(&self) -> &Mutex<()> {
-        &self.0.beginning
+    pub(crate) fn beginnings(&self) -> &Turns {
+        &self.0.beginnings
+    }
+
+    pub(crate) fn completions(&self) -> &Turns {
+        &self.0.completions
     }
 }
 

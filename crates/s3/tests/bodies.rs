@@ -4,7 +4,7 @@
 
 mod raw;
 
-use raw::{Answer, Signed, World, tenant};
+use raw::{Answer, Signed, World, tenant, until};
 use rialto_depot::{Directory, DirectoryKind, Quota};
 use rialto_s3::CHUNK_BYTES_MAX;
 use std::io::Write;
@@ -177,9 +177,7 @@ fn interrupted(world: &World, between: impl FnOnce()) -> Answer {
     let mut stream = world.connect();
     stream.write_all(&request.head()).unwrap();
     stream.write_all(&body[..4 << 20]).unwrap();
-    while world.bus.uploads() == 0 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || world.bus.uploads() > 0);
     between();
     let _ = stream.write_all(&body[4 << 20..]);
     Answer::read(&mut stream)

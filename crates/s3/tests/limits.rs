@@ -4,7 +4,7 @@
 
 mod raw;
 
-use raw::{Answer, Signed, World, tenant};
+use raw::{Answer, Signed, World, tenant, until};
 use rialto_depot_desk::DepotLimits;
 use rialto_s3::S3Options;
 use std::io::{Read, Write};
@@ -22,15 +22,11 @@ fn one_connection_more_than_there_may_be_is_closed_at_once() {
     ] {
         let world = world(options);
         let (first, _second) = (world.connect(), world.connect());
-        while world.traffic.connections() < 2 {
-            std::thread::yield_now();
-        }
+        until("the state is reached", || world.traffic.connections() >= 2);
         assert_eq!(world.connect().read(&mut [0]).unwrap_or(0), 0);
         assert_eq!(world.traffic.connections_refused(), 1);
         drop(first);
-        while world.traffic.connections() > 1 {
-            std::thread::yield_now();
-        }
+        until("the state is reached", || world.traffic.connections() <= 1);
         assert_eq!(world.send(&Signed::put("a", b"abc")).status, 200);
     }
 }
@@ -77,13 +73,11 @@ fn a_client_that_takes_no_answer_is_left() {
     assert_eq!(world.send(&Signed::put("a", &vec![7; 32 << 20])).status, 200);
     let mut stream = world.connect();
     stream.write_all(&Signed::get("a").head()).unwrap();
-    while world.traffic.connections() == 0 || world.bus.downloads() == 0 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || world.traffic.connections() > 0 && world.bus.downloads() > 0);
     // It reads nothing, and its place is free again.
-    while world.traffic.connections() > 0 || world.bus.downloads() > 0 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || {
+        world.traffic.connections() == 0 && world.bus.downloads() == 0
+    });
 }
 
 #[test]
@@ -94,16 +88,12 @@ fn a_key_has_so_many_requests_and_uploads_at_a_time() {
     let hold = Signed::put("a", &body);
     let mut first = world.connect();
     first.write_all(&hold.head()).unwrap();
-    while world.bus.uploads() == 0 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || world.bus.uploads() > 0);
     assert_eq!(world.send(&Signed::put("b", b"abc")).refusal(), (503, "SlowDown"));
     let slow = Signed::new("POST", "/acme?delete=", b"<Delete></Delete>");
     let mut second = world.connect();
     second.write_all(&slow.head()).unwrap();
-    while world.traffic.requests() < 2 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || world.traffic.requests() >= 2);
     let third = world.send(&Signed::get("none"));
     assert_eq!(third.refusal(), (503, "SlowDown"));
     drop(second);
@@ -139,9 +129,7 @@ fn open_uploads_are_bounded_until_one_ends_or_expires() {
     assert_eq!(begin(&world, "a").refusal(), (503, "SlowDown"));
     assert_eq!(world.send(&part(&first)).refusal(), (404, "NoSuchUpload"));
     // The depot deletes what has expired, parts too.
-    while world.files() > 0 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || world.files() == 0);
     assert_eq!(world.send(&part(&second)).refusal(), (404, "NoSuchUpload"));
     assert_eq!(begin(&world, "a").status, 200);
 }
@@ -175,7 +163,7 @@ fn parts_out_of_order_and_short_ones_are_refused_and_the_upload_goes_on() {
     assert_eq!(world.send(&Signed::get("a")).refusal(), (404, "NoSuchKey"));
     assert_eq!(complete(&[1, 2]).0, 200);
     // Of the upload, the object alone is left.
-    assert_eq!(world.files(), 1);
+    until("its parts are deleted", || world.files() == 1);
     let made = world.depot.file_at(&tenant("acme"), "a").unwrap().record.bytes;
     assert_eq!(made, (5 << 20) + 10);
 }
@@ -187,15 +175,11 @@ fn a_stop_answers_what_was_received() {
     let request = Signed::put("a", &body);
     let mut stream = world.connect();
     stream.write_all(&request.head()).unwrap();
-    while world.bus.uploads() == 0 {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || world.bus.uploads() > 0);
     let World { server, depot, .. } = world;
     let address = server.local_addr();
     let stopping = std::thread::spawn(move || server.shutdown(Duration::from_secs(60)));
-    while std::net::TcpStream::connect(address).is_ok() {
-        std::thread::yield_now();
-    }
+    until("the state is reached", || std::net::TcpStream::connect(address).is_err());
     stream.write_all(&body).unwrap();
     assert_eq!(Answer::read(&mut stream).status, 200);
     assert!(stopping.join().unwrap());

@@ -1,6 +1,6 @@
 //! The completion of an upload: its parts become one file.
 
-use super::{PART_BYTES_MIN, PARTS_MAX, UPLOAD_ENTRIES, Upload, no_such_upload, parts_prefix};
+use super::{PART_BYTES_MIN, PARTS_MAX, UPLOAD_ENTRIES, Upload, parts_prefix};
 use crate::conditions::must_be_absent;
 use crate::digests::{BodyDigest, CHECKSUMS};
 use crate::errors::refusal;
@@ -11,9 +11,10 @@ use crate::service::DepotS3;
 use crate::session::{Session, session_of};
 use rialto_depot::{FileInfo, FileRecord, NewFile};
 use s3s::dto::*;
-use s3s::{S3ErrorCode, S3Request, S3Response, S3Result};
+use s3s::{S3Error, S3ErrorCode, S3Request, S3Response, S3Result};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The submit key of the file that an upload becomes.
 fn submit_key(id: &str) -> String {
@@ -25,7 +26,7 @@ pub(super) fn number_of(part: &FileRecord) -> Option<i32> {
     part.name.as_str().parse().ok()
 }
 
-fn invalid_part(number: i32, why: &str) -> s3s::S3Error {
+fn invalid_part(number: i32, why: &str) -> S3Error {
     refusal(S3ErrorCode::InvalidPart, format!("The part {number} {why}."))
 }
 
@@ -84,38 +85,75 @@ fn chosen(
     Ok(parts)
 }
 
+/// A completion that takes longer is answered at once, and by spaces until it ends: a client that hears
+/// nothing for a minute would repeat it.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
 impl DepotS3 {
+    /// Completes an upload, in a task that goes on when the client has gone.
     pub(crate) async fn complete_upload(
         &self,
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> S3Result<S3Response<CompleteMultipartUploadOutput>> {
         let session = session_of(&request.extensions)?;
-        let input = request.input;
-        let found = self.upload(&session, &input.bucket, &input.key, &input.upload_id).await;
-        let upload = match found {
-            Err(error) if error.code() == &S3ErrorCode::NoSuchUpload => {
-                return self.completed(&session, &input).await;
-            }
-            found => found?,
-        };
-        let file = self.join(&session, &upload, &input).await?;
-        self.forget(&upload).await?;
-        Ok(answer(&input, &file))
+        let door = self.clone();
+        let completing = async move { door.complete(&session, &request.input).await };
+        let mut completing = tokio::spawn(completing);
+        if let Ok(ended) = tokio::time::timeout(ANSWER_WITHIN, &mut completing).await {
+            return ended.map_err(S3Error::internal_error)?.map(S3Response::new);
+        }
+        let ended = async move { completing.await.map_err(S3Error::internal_error)? };
+        Ok(S3Response::new(CompleteMultipartUploadOutput {
+            future: Some(Box::pin(ended)),
+            ..CompleteMultipartUploadOutput::default()
+        }))
     }
 
-    /// The answer to a completion that is repeated because the first answer was lost: the object that
-    /// the upload became, if it is still there.
-    async fn completed(
+    async fn complete(
         &self,
         session: &Session,
         input: &CompleteMultipartUploadInput,
-    ) -> S3Result<S3Response<CompleteMultipartUploadOutput>> {
+    ) -> S3Result<CompleteMultipartUploadOutput> {
+        // A completion that is repeated waits for the first, and finds its object.
+        let _turn = self.completions().wait_for(&input.upload_id).await;
+        let found = self.upload(session, &input.bucket, &input.key, &input.upload_id).await;
         let tenant = tenant_of(&input.bucket)?;
-        let key = submit_key(&input.upload_id);
-        match self.find_written(session, &tenant, &input.key).await? {
-            Some(file) if file.submit_key.as_ref() == Some(&key) => Ok(answer(input, &file)),
-            _ => Err(no_such_upload()),
+        let object = self.find_written(session, &tenant, &input.key).await?;
+        let is_of = |file: &Arc<FileRecord>| {
+            file.submit_key.as_deref() == Some(&*submit_key(&input.upload_id))
+        };
+        match (found, object.filter(is_of)) {
+            // The first answer was lost.
+            (Err(error), Some(file)) if error.code() == &S3ErrorCode::NoSuchUpload => {
+                Ok(answer(input, &file))
+            }
+            (Err(error), _) => Err(error),
+            // The process ended between the object and the end of the upload.
+            (Ok(upload), Some(file)) => {
+                self.tidy(upload).await;
+                Ok(answer(input, &file))
+            }
+            (Ok(upload), None) => {
+                let file = self.join(session, &upload, input).await?;
+                self.tidy(upload).await;
+                Ok(answer(input, &file))
+            }
         }
+    }
+
+    /// Deletes an upload that became an object, and then its parts, behind the answer. What cannot be
+    /// deleted expires.
+    async fn tidy(&self, upload: Upload) {
+        let warn = |error: S3Error| {
+            tracing::warn!(%error, "what is left of a completed S3 upload stays until it expires");
+        };
+        if let Err(error) = self.end_upload(&upload).await {
+            return warn(error);
+        }
+        let door = self.clone();
+        tokio::spawn(async move {
+            door.delete_parts(&upload).await.unwrap_or_else(warn);
+        });
     }
 
     /// Stores the parts as one file.
@@ -184,12 +222,12 @@ impl DepotS3 {
 fn answer(
     input: &CompleteMultipartUploadInput,
     file: &FileRecord,
-) -> S3Response<CompleteMultipartUploadOutput> {
-    S3Response::new(CompleteMultipartUploadOutput {
+) -> CompleteMultipartUploadOutput {
+    CompleteMultipartUploadOutput {
         bucket: Some(input.bucket.clone()),
         key: Some(input.key.clone()),
         location: Some(format!("/{}/{}", input.bucket, input.key)),
         e_tag: Some(etag_of(file)),
         ..CompleteMultipartUploadOutput::default()
-    })
+    }
 }

@@ -12,6 +12,9 @@
 mod complete;
 mod list;
 mod parts;
+mod turns;
+
+pub(crate) use turns::Turns;
 
 use crate::digests::BodyDigest;
 use crate::errors::{of_bus, refusal};
@@ -216,7 +219,7 @@ impl DepotS3 {
         let principal = parts_principal(&session, &tenant)?;
         self.find_bucket(&session, &tenant)?;
         self.check_shelf(&tenant, &directory)?;
-        let _one_at_a_time = self.beginning().lock().await;
+        let _turn = self.beginnings().wait_for(tenant.as_str()).await;
         self.check_uploads(&session, &tenant, &principal).await?;
         let keep = KeepParts { tenant: tenant.clone() };
         self.bus().send(keep, &session.context()).await.map_err(of_bus)?;
@@ -273,8 +276,15 @@ impl DepotS3 {
 
     /// Deletes an upload, so that no part is accepted any more, and then its parts.
     async fn forget(&self, upload: &Upload) -> S3Result<()> {
-        let path = format!("{}{}", uploads_prefix(), upload.id);
-        self.delete_inner(upload, path).await?;
+        self.end_upload(upload).await?;
+        self.delete_parts(upload).await
+    }
+
+    async fn end_upload(&self, upload: &Upload) -> S3Result<()> {
+        self.delete_inner(upload, format!("{}{}", uploads_prefix(), upload.id)).await
+    }
+
+    async fn delete_parts(&self, upload: &Upload) -> S3Result<()> {
         let (prefix, max) = (parts_prefix(&upload.id), PARTS_MAX.unsigned_abs() as usize);
         for part in self.all_files(&upload.tenant, &upload.principal, &prefix, max).await? {
             self.delete_inner(upload, part.record.path()).await?;

@@ -59,7 +59,11 @@ impl DepotS3 {
                 self.delete_inner(upload, format!("{prefix}{name}")).await?;
                 Err(no_such_upload())
             }
-            Err(error) => Err(of_bus(error)),
+            Err(error) => {
+                // Whether it is needed is not known, and its client sends it again.
+                let _ = self.delete_inner(upload, format!("{prefix}{name}")).await;
+                Err(of_bus(error))
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 pub(crate) const ID: &str = "rk_1";
@@ -71,14 +71,33 @@ pub(crate) fn tenant(name: &str) -> TenantName {
     TenantName::new(name).unwrap()
 }
 
+/// Waits for a condition.
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(Instant::now() < end, "it did not come about: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 impl World {
     pub(crate) fn new() -> World {
         World::with(S3Options::default(), DepotLimits::default())
     }
 
     pub(crate) fn with(options: S3Options, limits: DepotLimits) -> World {
+        World::with_depot(options, limits, |_| {})
+    }
+
+    pub(crate) fn with_depot(
+        options: S3Options,
+        limits: DepotLimits,
+        change: impl FnOnce(&mut DepotOptions),
+    ) -> World {
         let dir = tempfile::tempdir().unwrap();
-        let depot = Depot::open(DepotOptions::at(dir.path())).unwrap();
+        let mut depot_options = DepotOptions::at(dir.path());
+        change(&mut depot_options);
+        let depot = Depot::open(depot_options).unwrap();
         for name in ["acme", "theirs"] {
             depot.create_tenant(&tenant(name), Quota::default()).unwrap();
             let shelf = Some(DirectoryKind::Shelf);
@@ -117,9 +136,7 @@ impl World {
     /// The number of files of the tenant `acme`, those being written included, when nothing is in
     /// progress.
     pub(crate) fn files(&self) -> u64 {
-        while self.traffic.requests() > 0 || self.bus.uploads() > 0 {
-            std::thread::yield_now();
-        }
+        until("nothing is in progress", || self.traffic.requests() == 0 && self.bus.uploads() == 0);
         self.depot.used("acme").unwrap().0
     }
 }
