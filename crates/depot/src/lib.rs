@@ -68,7 +68,7 @@ pub use depot::{Depot, RESULTS_MAX, Source};
 pub use error::DepotError;
 pub use file_id::{FileId, InvalidFileId};
 pub use files::PAGE_FILES_MAX;
-pub use history::SUBMIT_KEYS_MAX;
+pub use history::{INDEX_DESCRIPTORS, SUBMIT_KEYS_MAX};
 pub use info::{DirectoryInfo, FileInfo, FileState, TenantInfo, WorkInfo};
 pub use mounting::VOLUMES_MAX;
 pub use name::{

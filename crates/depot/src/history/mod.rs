@@ -13,6 +13,7 @@ mod state;
 mod submits;
 mod watches;
 
+pub use index::INDEX_DESCRIPTORS;
 pub(crate) use state::{Garbage, State};
 pub use submits::SUBMIT_KEYS_MAX;
 

@@ -14,6 +14,13 @@ const ENGINE: u64 = 256;
 /// Files that the depot keeps open besides those of its work queues and of transfers, and files that
 /// claims open to see whether their content is there.
 const DEPOT: u64 = 64;
+/// A file of orders, and its answer.
+const EACH_ORDER_FILE: u64 = 2;
+/// Files of the history of files of orders.
+const ORDER_FILES: u64 = 8;
+/// Files that are open while statements are made, besides those that are being written: two segments of
+/// events, positions, and the log of its flows.
+const STATEMENTS: u64 = 16;
 /// Segments that the resumption of one private stream has open.
 const EACH_REPLAY: u64 = 2;
 
@@ -41,6 +48,15 @@ impl Need {
             others.push(("depot.descriptors_max", config.depot.descriptors_max as u64));
             others.push(("depot.uploads_max and depot.downloads_max", transfers as u64));
             others.push(("history and volumes of the depot", DEPOT));
+            others.push(("index of kept files", rialto_depot::INDEX_DESCRIPTORS as u64));
+        }
+        if config.order_files.enabled {
+            let files = EACH_ORDER_FILE * config.order_files.limits.files_max as u64;
+            others.push(("order_files.files_max, 2 each, and their history", files + ORDER_FILES));
+        }
+        if config.statements.enabled {
+            let written = rialto_statements::StatementSettings::default().members_per_pass;
+            others.push(("statements", written as u64 + STATEMENTS));
         }
         #[cfg(feature = "s3")]
         if config.s3.enabled {
@@ -137,5 +153,24 @@ mod tests {
         for part in ["1857 descriptors", "allows 1856", "564 for connections", "+ 1024 (queue."] {
             assert!(refused.contains(part), "{part}: {refused}");
         }
+    }
+    #[test]
+    fn every_part_that_opens_files_is_in_the_sum() {
+        let mut config = Config::default();
+        let mut reserved = Need::of(&config, 0).reserved();
+        let mut check = |config: &Config, more: usize| {
+            let before = std::mem::replace(&mut reserved, Need::of(config, 0).reserved());
+            assert_eq!(reserved - before, more as u64);
+        };
+        config.depot.enabled = true;
+        let of_gateway = &config.gateway.depot;
+        let transfers = of_gateway.uploads_max + of_gateway.downloads_max;
+        check(&config, config.depot.descriptors_max + transfers + 64 + 64);
+        config.order_files.enabled = true;
+        check(&config, 2 * 4 + 8);
+        config.order_files.limits.files_max = 64;
+        check(&config, 2 * 60);
+        config.statements.enabled = true;
+        check(&config, 16 + 16);
     }
 }

@@ -13,6 +13,7 @@ pub(super) use memory::MemoryRows;
 #[cfg(test)]
 pub(super) use rows::Row;
 pub(super) use rows::{Changes, IndexError, Rows};
+pub use stored::INDEX_DESCRIPTORS;
 pub(super) use stored::StoredRows;
 
 use serde::Serialize;

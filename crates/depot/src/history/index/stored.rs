@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 const CACHE_BYTES: u64 = 8 << 20;
 /// Changes are stored as sorted tables, so that this table in memory stays empty.
 const MEMTABLE_BYTES: u64 = 1 << 20;
-const DESCRIPTORS_MAX: usize = 64;
+/// The most files that the index of kept files has open.
+pub const INDEX_DESCRIPTORS: usize = 64;
 /// The file that says of which version the rows are. It is written last and removed first.
 const VERSION_FILE: &str = "VERSION";
 const VERSION: &str = "rialto depot index 1\n";
@@ -64,7 +65,7 @@ fn open(dir: &Path) -> Result<StoredRows, IndexError> {
     let opened = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let database = Database::builder(dir.join("rows"))
             .cache_size(CACHE_BYTES)
-            .max_cached_files(Some(DESCRIPTORS_MAX))
+            .max_cached_files(Some(INDEX_DESCRIPTORS))
             .worker_threads(1)
             .open()?;
         let rows = database.keyspace("files", || {
