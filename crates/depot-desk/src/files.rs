@@ -4,6 +4,7 @@ use crate::content::FileContent;
 use crate::error::depot_error;
 use crate::policy::NeedsDepotRight;
 use crate::service::{DepotService, joined, principal};
+use crate::shelves::RESERVED_TENANTS;
 use crate::{DepotPrincipal, TransferSlot, may_store};
 use rialto_api::DepotRight;
 use rialto_bus::behaviour::Validate;
@@ -184,7 +185,14 @@ impl DepotService {
         client: &DepotPrincipal,
         tenant: &TenantName,
     ) -> Result<()> {
-        if client.is_operator() || self.depot.has_tenant(tenant) {
+        if self.depot.has_tenant(tenant) {
+            return Ok(());
+        }
+        if RESERVED_TENANTS.contains(&tenant.as_str()) {
+            let message = format!("{tenant} is a word of paths, and no name of a tenant.");
+            return Err(Error::new(ErrorKind::Invalid, "invalid_field", message));
+        }
+        if client.is_operator() {
             return Ok(());
         }
         let max = self.limits.grant_tenants_max;

@@ -84,8 +84,8 @@ pub use principal::DepotPrincipal;
 pub use results::{CompleteWith, ResultContents, ResultSender, may_complete_with};
 pub use service::DepotService;
 pub use shelves::{
-    CreateShelf, DeleteEmptyTenant, DeleteKept, KeepParts, ListTree, PARTS_DIRECTORY, TreeEntry,
-    TreePage,
+    CreateShelf, DeleteEmptyTenant, DeleteKept, KeepParts, ListTree, PARTS_DIRECTORY,
+    RESERVED_TENANTS, TreeEntry, TreePage,
 };
 pub use upkeep::{ADOPTIONS_MAX, AdoptFiles, Adopted, GetScrub, Scrubbing, volume_name};
 pub use watches::{AddWatch, ListWatches, RemoveWatch, ScanWatch, SetWatch};

@@ -14,6 +14,8 @@ use rialto_depot::{
 /// The directory with the parts of uploads in progress. Paths below it are not listed in a
 /// [`ListTree`].
 pub const PARTS_DIRECTORY: &str = ".multipart";
+/// Names that tenants of a venue cannot have, because they are words of paths over HTTP.
+pub const RESERVED_TENANTS: [&str; 4] = ["claims", "tenants", "volumes", "watches"];
 
 /// How many files are looked at behind a common prefix at first.
 const LOOK_FILES: usize = 100;

@@ -211,6 +211,11 @@ impl Front {
             },
             false => None,
         };
+        if digest.is_some() && length_of(&head.headers) > XML_BYTES_MAX as u64 {
+            let message = format!("A body in XML has at most {XML_BYTES_MAX} bytes.");
+            let refused = refusal(crate::errors::code("MaxMessageLengthExceeded"), message);
+            return Ok((respond(refused, None)?, Some((body, false))));
+        }
         let has_body = !body.is_end_stream();
         let pace = UploadPace::new(self.options.body_timeout, self.options.upload_rate_min);
         let body = match has_body {
@@ -239,6 +244,12 @@ impl Front {
 /// The payload hash of a request.
 fn payload_of(headers: &HeaderMap) -> &str {
     headers.get("x-amz-content-sha256").and_then(|it| it.to_str().ok()).unwrap_or_default()
+}
+
+/// The length that a head declares.
+fn length_of(headers: &HeaderMap) -> u64 {
+    let length = headers.get(hyper::header::CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+    length.and_then(|it| it.parse().ok()).unwrap_or_default()
 }
 
 fn respond(mut error: S3Error, id: Option<&str>) -> Result<Response<Body>, s3s::HttpError> {

@@ -31,6 +31,7 @@ mod service;
 mod session;
 mod socket;
 mod traffic;
+mod understood;
 
 pub use chunks::{CHUNK_BYTES_MAX, ChunkFault, ChunkGuard};
 pub use keys::{SigningKey, SigningKeys};

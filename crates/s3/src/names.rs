@@ -32,6 +32,11 @@ pub(crate) fn place_of(key: &str) -> S3Result<(Directory, FileName)> {
         let message = format!("Keys in {PARTS_DIRECTORY} are reserved for parts of uploads.");
         return Err(refusal(S3ErrorCode::InvalidArgument, message));
     }
+    // Lists of objects are XML, which has no way to write these two.
+    if key.contains(['\u{FFFE}', '\u{FFFF}']) {
+        let message = "A key has no U+FFFE and no U+FFFF.";
+        return Err(refusal(S3ErrorCode::InvalidArgument, message));
+    }
     split_path(key).map_err(|error| {
         let message = format!("The key is no path of the depot: {error}.");
         refusal(S3ErrorCode::InvalidArgument, message)

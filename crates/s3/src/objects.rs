@@ -1,6 +1,6 @@
 //! Objects: files that are kept on shelves.
 
-use crate::conditions::{Conditions, must_be_absent};
+use crate::conditions::{Conditions, may_resume, must_be_absent};
 use crate::digests::BodyDigest;
 use crate::errors::{of_bus, refusal, unsupported};
 use crate::metadata::{
@@ -58,7 +58,8 @@ pub(crate) fn length_of(headers: &HeaderMap, content_length: Option<i64>) -> S3R
 /// The part of an object that a range asks for.
 fn range_of(range: Option<Range>, length: u64) -> S3Result<Option<Bytes<u64>>> {
     let Some(range) = range else { return Ok(None) };
-    range.check(length).map(Some).map_err(|_| {
+    let checked = range.check(length).ok().filter(|part| !part.is_empty());
+    checked.map(Some).ok_or_else(|| {
         let message = format!("The object has {length} bytes, and none in this range.");
         refusal(S3ErrorCode::InvalidRange, message)
     })
@@ -164,21 +165,18 @@ impl DepotS3 {
         request: S3Request<GetObjectInput>,
     ) -> S3Result<S3Response<GetObjectOutput>> {
         let session = session_of(&request.extensions)?;
-        let input = request.input;
+        let (input, headers) = (request.input, request.headers);
         refuse_given!(input:
             version_id "versions",
             part_number "reading by parts",
             sse_customer_algorithm "encryption with keys of clients",
         );
         let tenant = tenant_of(&input.bucket)?;
-        let conditions = Conditions {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-            if_modified_since: input.if_modified_since,
-            if_unmodified_since: input.if_unmodified_since,
-        };
+        let conditions =
+            Conditions::of(&headers, input.if_modified_since, input.if_unmodified_since);
         let (file, opened) = self.open(&session, &tenant, &input.key, &conditions).await?;
-        let part = range_of(input.range, file.bytes)?;
+        let range = input.range.filter(|_| may_resume(&headers, &file));
+        let part = range_of(range, file.bytes)?;
         let range = part.clone().unwrap_or(0..file.bytes);
         let body = match range.is_empty() {
             true => None,
@@ -202,23 +200,19 @@ impl DepotS3 {
         request: S3Request<HeadObjectInput>,
     ) -> S3Result<S3Response<HeadObjectOutput>> {
         let session = session_of(&request.extensions)?;
-        let input = request.input;
+        let (input, headers) = (request.input, request.headers);
         refuse_given!(input:
             version_id "versions",
+            part_number "reading by parts",
             sse_customer_algorithm "encryption with keys of clients",
         );
         let tenant = tenant_of(&input.bucket)?;
         let file = self.find(&session, &tenant, &input.key).await?;
-        let conditions = Conditions {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-            if_modified_since: input.if_modified_since,
-            if_unmodified_since: input.if_unmodified_since,
-        };
+        let conditions =
+            Conditions::of(&headers, input.if_modified_since, input.if_unmodified_since);
         conditions.check(&file, S3ErrorCode::NotModified)?;
-        let part = range_of(input.range, file.bytes)?;
-        let length = part.as_ref().map_or(file.bytes, |part| part.end - part.start);
-        let with_checksums = part.is_none() && input.checksum_mode.is_some();
+        // RFC 9110 defines ranges for GET alone.
+        let with_checksums = input.checksum_mode.is_some();
         let it = described(&file, with_checksums);
         Ok(S3Response::new(HeadObjectOutput {
             accept_ranges: it.accept_ranges,
@@ -232,9 +226,7 @@ impl DepotS3 {
             content_disposition: it.content_disposition,
             content_encoding: it.content_encoding,
             content_language: it.content_language,
-            content_length: i64::try_from(length).ok(),
-            content_range: part
-                .map(|part| format!("bytes {}-{}/{}", part.start, part.end - 1, file.bytes)),
+            content_length: i64::try_from(file.bytes).ok(),
             content_type: it.content_type,
             e_tag: it.e_tag,
             expires: it.expires,
@@ -343,8 +335,8 @@ impl DepotS3 {
         let tenant = tenant_of(&input.bucket)?;
         let (directory, name) = place_of(&input.key)?;
         let conditions = Conditions {
-            if_match: input.copy_source_if_match.take(),
-            if_none_match: input.copy_source_if_none_match.take(),
+            if_match: input.copy_source_if_match.take().map(Into::into),
+            if_none_match: input.copy_source_if_none_match.take().map(Into::into),
             if_modified_since: input.copy_source_if_modified_since.take(),
             if_unmodified_since: input.copy_source_if_unmodified_since.take(),
         };

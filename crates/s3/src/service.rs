@@ -82,6 +82,7 @@ macro_rules! operations {
                 &self,
                 request: S3Request<$Input>,
             ) -> S3Result<S3Response<$Output>> {
+                crate::understood::check(stringify!($operation), &request.uri, &request.headers)?;
                 self.$handler(request).await
             }
         )* }

@@ -109,8 +109,8 @@ impl DepotS3 {
         part_name(input.part_number)?;
         let upload = self.upload(&session, &input.bucket, &input.key, &input.upload_id).await?;
         let conditions = Conditions {
-            if_match: input.copy_source_if_match,
-            if_none_match: input.copy_source_if_none_match,
+            if_match: input.copy_source_if_match.map(Into::into),
+            if_none_match: input.copy_source_if_none_match.map(Into::into),
             if_modified_since: input.copy_source_if_modified_since,
             if_unmodified_since: input.copy_source_if_unmodified_since,
         };
@@ -118,8 +118,18 @@ impl DepotS3 {
         let range = match &input.copy_source_range {
             None => 0..file.bytes,
             Some(text) => {
-                let range = Range::parse(text).ok().and_then(|it| it.check(file.bytes).ok());
-                let message = format!("The source has {} bytes, and not this range.", file.bytes);
+                let range = match Range::parse(text) {
+                    Ok(Range::Int { first, last: Some(last) })
+                        if first <= last && last < file.bytes =>
+                    {
+                        Some(first..last + 1)
+                    }
+                    _ => None,
+                };
+                let message = format!(
+                    "The source has {} bytes; a range is bytes=FIRST-LAST within them.",
+                    file.bytes
+                );
                 range.ok_or_else(|| refusal(S3ErrorCode::InvalidRange, message))?
             }
         };

@@ -14,11 +14,8 @@ use crate::gate::Gate;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use rialto_depot::{FileId, TenantName};
-use rialto_depot_desk::DepotBus;
+use rialto_depot_desk::{DepotBus, RESERVED_TENANTS};
 use std::borrow::Cow;
-
-/// Names that tenants cannot have here, because they are words of paths.
-const RESERVED: [&str; 4] = ["claims", "tenants", "volumes", "watches"];
 
 /// The depot's bus, if this venue has one.
 fn bus(gate: &Gate) -> Result<&DepotBus, ApiError> {
@@ -35,7 +32,7 @@ fn part<'a>(head: &'a Parts, prefix: &str, nth: usize) -> Result<Cow<'a, str>, A
 }
 
 fn tenant_name(text: &str) -> Result<TenantName, ApiError> {
-    if RESERVED.contains(&text) {
+    if RESERVED_TENANTS.contains(&text) {
         let message = format!("The name {text} is a word of paths; no tenant has it here.");
         return Err(ApiError::invalid("tenant", message));
     }
