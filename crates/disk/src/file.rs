@@ -187,6 +187,13 @@ pub trait Disk: Send + Sync {
     /// Creates a directory and the directories above it, durably.
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError>;
 
+    /// Creates a directory in one that exists, unless it is there. Its name is durable after
+    /// [`Disk::sync_dir`] on the directory above it; until then a power failure may take the
+    /// directory and everything in it. The default makes the name durable at once.
+    fn create_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        self.create_dir_all(dir)
+    }
+
     /// Asks for the directories that will be made in `dir` to be placed apart from each other, for
     /// one with many whose files come and go. Returns whether the file system does so.
     fn spread_dirs(&self, dir: &Path) -> bool {

@@ -264,6 +264,15 @@ impl Disk for RealDisk {
         Ok(())
     }
 
+    fn create_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        match DirBuilder::new().mode(0o700).create(dir) {
+            Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+                Err(DiskError::io(Operation::CreateDir, dir, source))
+            }
+            _ => Ok(()),
+        }
+    }
+
     // ext4 places a directory near the one above it, and does not give out the number of a file
     // again that was removed in the last seconds: it passes over every such number of the group,
     // one by one.

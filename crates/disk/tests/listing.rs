@@ -220,6 +220,46 @@ fn only_an_empty_directory_can_be_removed() {
 }
 
 #[test]
+fn a_created_directory_may_be_lost_with_its_files_unless_the_one_above_was_synced() {
+    let (data, dir) = (Path::new("/data"), Path::new("/data/a"));
+    let survives = |seed: u64, sync: &dyn Fn(&SimDisk)| {
+        let disk = SimDisk::new(seed);
+        disk.create_dir_all(data).unwrap();
+        disk.create_dir(dir).unwrap();
+        disk.create_dir(dir).unwrap();
+        let file = disk.create(&dir.join("file"), Access::Buffered).unwrap();
+        file.sync_data().unwrap();
+        disk.sync_dir(dir).unwrap();
+        sync(&disk);
+        disk.crash();
+        let is_there = disk.bytes_of(&dir.join("file")).is_some();
+        assert_eq!(disk.list_dirs(data).unwrap().len(), usize::from(is_there), "seed {seed}");
+        is_there
+    };
+    assert!((0..40).any(|seed| !survives(seed, &|_| {})));
+    assert!((0..40).all(|seed| survives(seed, &|disk| disk.sync_dir(data).unwrap())));
+    assert!(
+        (0..40).all(|seed| {
+            survives(seed, &|disk| disk.grouped_sync(data).unwrap().sync().unwrap())
+        })
+    );
+}
+
+#[test]
+fn a_directory_is_created_in_one_that_exists_only() {
+    let home = tempfile::tempdir().unwrap();
+    let sim = SimDisk::new(1);
+    let disks: [(&dyn Disk, &Path); 2] = [(&RealDisk, home.path()), (&sim, Path::new("/"))];
+    for (disk, root) in disks {
+        assert!(disk.create_dir(&root.join("a/b")).unwrap_err().is_not_found());
+        for name in ["a", "a", "a/b"] {
+            disk.create_dir(&root.join(name)).unwrap();
+        }
+        assert_eq!(disk.list_dirs(&root.join("a")).unwrap(), ["b"]);
+    }
+}
+
+#[test]
 fn a_removed_directory_may_come_back_unless_the_one_above_was_synced() {
     let [mut gone, mut back] = [0, 0];
     for seed in 0..100 {

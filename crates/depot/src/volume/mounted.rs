@@ -9,7 +9,7 @@ use super::{
 };
 use crate::FileId;
 use rialto_disk::{Access, DirLock, Disk, DiskError, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -272,11 +272,33 @@ impl MountedVolume {
             *self.last_error() = Some(error.to_string());
         })?;
         let dir = self.layout.shard_dir(shard);
-        let created = self.disk.create_dir_all(&dir);
+        let created = self.create_shard(&dir);
         let file = created.and_then(|()| self.disk.create(&path, access));
         let file = file.map_err(|error| self.change_failed(error))?;
         self.known().insert(shard);
         Ok((file, path))
+    }
+
+    /// Creates the directory of a shard. Its name becomes durable with its first durable file, so that
+    /// the shards of a new volume do not cost a sync each.
+    fn create_shard(&self, dir: &Path) -> Result<(), DiskError> {
+        let files = self.layout.files();
+        let missing: Vec<_> = dir.ancestors().take_while(|level| *level != files).collect();
+        if missing.is_empty() {
+            return self.disk.create_dir_all(dir);
+        }
+        for level in missing.into_iter().rev() {
+            match self.disk.create_dir(level) {
+                Ok(()) => {}
+                // What is above it was removed.
+                Err(error) if error.is_not_found() => return self.disk.create_dir_all(dir),
+                Err(error) => return Err(error),
+            }
+            if let Some(above) = level.parent() {
+                self.sync.dir_was_created_in(above);
+            }
+        }
+        Ok(())
     }
 
     fn known(&self) -> MutexGuard<'_, KnownDirs<u32>> {

@@ -26,6 +26,13 @@ impl Unsynced {
         Arc::new(Self { file, dir: dir.to_owned(), created, result: Mutex::new(None) })
     }
 
+    /// The directories whose syncs make the name of the file durable: its own, and those above it in
+    /// which a directory is new.
+    fn dirs<'a>(&'a self, parents: &'a BTreeMap<PathBuf, u64>) -> impl Iterator<Item = &'a Path> {
+        let above = self.dir.ancestors().skip(1).filter(|dir| parents.contains_key(*dir));
+        std::iter::once(&*self.dir).chain(above)
+    }
+
     fn result(&self) -> MutexGuard<'_, Option<Result<(), DiskError>>> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,7 +51,26 @@ pub(super) struct SyncGroup {
     /// once. A file of an earlier epoch is therefore synced by itself, even if the grouped sync
     /// succeeds by then.
     failures: AtomicU64,
+    parents: Mutex<Parents>,
     groups: AtomicU64,
+}
+
+/// The directories in which others were created whose names are not known to be durable.
+#[derive(Default)]
+struct Parents {
+    /// The number of directories that were created so far.
+    created: u64,
+    /// What that number was after the last one in a directory.
+    unsynced: BTreeMap<PathBuf, u64>,
+}
+
+impl Parents {
+    /// A sync covered what was created in `dir` until that was `created`.
+    fn was_synced(&mut self, dir: &Path, created: u64) {
+        if self.unsynced.get(dir) == Some(&created) {
+            self.unsynced.remove(dir);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -60,6 +86,7 @@ impl SyncGroup {
             woken: Condvar::new(),
             grouped: Mutex::new(grouped),
             failures: AtomicU64::new(0),
+            parents: Mutex::default(),
             groups: AtomicU64::new(0),
         }
     }
@@ -67,6 +94,19 @@ impl SyncGroup {
     /// The epoch of a file that is created after this call.
     pub(super) fn epoch(&self) -> SyncEpoch {
         SyncEpoch(self.failures.load(Ordering::SeqCst))
+    }
+
+    /// A directory was created in `dir`. Called before the first file of the new directory is created,
+    /// so that the sync of that file makes the name of the directory durable, too.
+    pub(super) fn dir_was_created_in(&self, dir: &Path) {
+        let mut parents = self.parents();
+        parents.created += 1;
+        let created = parents.created;
+        parents.unsynced.insert(dir.to_owned(), created);
+    }
+
+    fn parents(&self) -> MutexGuard<'_, Parents> {
+        self.parents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns when the files are durable, or with the first failure of one of them.
@@ -93,14 +133,19 @@ impl SyncGroup {
 
     /// Syncs a group and gives every file its result.
     fn sync_all(&self, disk: &dyn Disk, group: &[Arc<Unsynced>]) {
+        let parents = self.parents().unsynced.clone();
         let mut grouped = self.grouped.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(grouped) = &mut *grouped else { return sync_each(disk, group) };
+        let Some(grouped) = &mut *grouped else { return self.sync_each(disk, group, &parents) };
         let epoch = self.epoch();
         let (covered, mut alone): (Vec<_>, Vec<_>) =
             group.iter().cloned().partition(|file| file.created == epoch);
         if !covered.is_empty() {
             match grouped.sync() {
-                Ok(()) => covered.iter().for_each(|file| *file.result() = Some(Ok(()))),
+                Ok(()) => {
+                    covered.iter().for_each(|file| *file.result() = Some(Ok(())));
+                    let mut known = self.parents();
+                    parents.iter().for_each(|(dir, created)| known.was_synced(dir, *created));
+                }
                 Err(error) => {
                     self.failures.fetch_add(1, Ordering::SeqCst);
                     tracing::warn!(%error, "a grouped sync failed; each file is synced by itself");
@@ -108,7 +153,39 @@ impl SyncGroup {
                 }
             }
         }
-        sync_each(disk, &alone);
+        self.sync_each(disk, &alone, &parents);
+    }
+
+    /// Syncs every file through its own handle, then every directory once, and gives every file its
+    /// result: a failure refuses the damaged file only. `parents` are those from before the first
+    /// sync.
+    fn sync_each(
+        &self,
+        disk: &dyn Disk,
+        group: &[Arc<Unsynced>],
+        parents: &BTreeMap<PathBuf, u64>,
+    ) {
+        let mut dirs: BTreeMap<&Path, Result<(), DiskError>> = BTreeMap::new();
+        for file in group {
+            let synced = file.file.sync_data();
+            if synced.is_ok() {
+                dirs.extend(file.dirs(parents).map(|dir| (dir, Ok(()))));
+            }
+            *file.result() = Some(synced);
+        }
+        for (dir, result) in &mut dirs {
+            *result = disk.sync_dir(dir);
+            if let (Ok(()), Some(created)) = (&*result, parents.get(*dir)) {
+                self.parents().was_synced(dir, *created);
+            }
+        }
+        for file in group {
+            let mut result = file.result();
+            let failure = file.dirs(parents).find_map(|dir| dirs.get(dir)?.as_ref().err());
+            if let (Some(Ok(())), Some(error)) = (&*result, failure) {
+                *result = Some(Err(again(error)));
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -119,28 +196,6 @@ impl SyncGroup {
     #[cfg(test)]
     pub(super) fn groups(&self) -> u64 {
         self.groups.load(Ordering::Relaxed)
-    }
-}
-
-/// Syncs every file through its own handle, then every directory once, and gives every file its
-/// result: a failure refuses the damaged file only.
-fn sync_each(disk: &dyn Disk, group: &[Arc<Unsynced>]) {
-    let mut dirs: BTreeMap<&Path, Result<(), DiskError>> = BTreeMap::new();
-    for file in group {
-        let synced = file.file.sync_data();
-        if synced.is_ok() {
-            dirs.insert(&file.dir, Ok(()));
-        }
-        *file.result() = Some(synced);
-    }
-    for (dir, result) in &mut dirs {
-        *result = disk.sync_dir(dir);
-    }
-    for file in group {
-        let mut result = file.result();
-        if let (Some(Ok(())), Some(Err(error))) = (&*result, dirs.get(&*file.dir)) {
-            *result = Some(Err(again(error)));
-        }
     }
 }
 
@@ -226,6 +281,49 @@ mod tests {
             let results = files.iter().filter_map(|file| file.result().take());
             assert_eq!(results.filter(Result::is_err).count(), refused, "sync {failing}");
         }
+    }
+
+    #[test]
+    fn a_file_of_a_new_directory_is_durable_with_the_names_of_the_directories_above_it() {
+        let new = Path::new("/volume/files/00/01");
+        for seed in 0..40 {
+            for is_grouped in [false, true] {
+                let disk = SimDisk::new(seed);
+                disk.create_dir_all(Path::new("/volume/files")).unwrap();
+                let grouped = disk.grouped_sync(Path::new("/")).unwrap();
+                let group = SyncGroup::new(is_grouped.then_some(grouped));
+                for dir in [Path::new("/volume/files/00"), new] {
+                    disk.create_dir(dir).unwrap();
+                    group.dir_was_created_in(dir.parent().unwrap());
+                }
+                let file = disk.create(&new.join("a"), Access::Buffered).unwrap();
+                file.write_all_at(0, b"written").unwrap();
+                group.sync(&disk, &[Unsynced::new(Arc::from(file), new, SyncEpoch(0))]).unwrap();
+                assert!(group.parents().unsynced.is_empty());
+                disk.crash();
+                assert!(disk.bytes_of(&new.join("a")).is_some(), "seed {seed}, {is_grouped}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_sync_of_a_directory_above_refuses_the_file_and_is_done_again_for_the_next() {
+        let (files, shard) = (Path::new("/files"), Path::new("/files/00"));
+        let disk = SimDisk::new(4);
+        disk.create_dir_all(files).unwrap();
+        disk.create_dir(shard).unwrap();
+        let group = SyncGroup::new(None);
+        group.dir_was_created_in(files);
+        let sync = |name: &str| {
+            let file = disk.create(&shard.join(name), Access::Buffered).unwrap();
+            group.sync(&disk, &[Unsynced::new(Arc::from(file), shard, SyncEpoch(0))])
+        };
+        // Its bytes come first, then the directory above, then its own.
+        disk.fail_sync(2);
+        assert!(sync("a").is_err());
+        assert!(!group.parents().unsynced.is_empty());
+        assert!(sync("b").is_ok());
+        assert!(group.parents().unsynced.is_empty());
     }
 
     #[test]

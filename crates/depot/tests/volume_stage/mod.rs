@@ -138,6 +138,9 @@ impl Disk for Watched {
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
         self.inner.create_dir_all(dir)
     }
+    fn create_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        self.inner.create_dir(dir)
+    }
     fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
         self.inner.sync_dir(dir)
     }

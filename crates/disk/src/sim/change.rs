@@ -72,8 +72,8 @@ pub(super) struct PendingEntry {
     pub(super) change: EntryChange,
 }
 
-/// A directory that was removed, which is not durable yet.
-pub(super) struct RemovedDir {
+/// A directory that was created or removed, which is not durable yet.
+pub(super) struct PendingDir {
     pub(super) at: u64,
     pub(super) dir: PathBuf,
 }

@@ -60,7 +60,8 @@ impl State {
         for inode in self.inodes.values() {
             operations.extend(inode.pending.iter().map(|pending| pending.at));
         }
-        operations.extend(self.removed_dirs.iter().map(|removed| removed.at));
+        let dirs = self.created_dirs.iter().chain(&self.removed_dirs);
+        operations.extend(dirs.map(|changed| changed.at));
         let fate = Fate::draw(&mut self.random, &operations);
 
         for entry in std::mem::take(&mut self.entries) {
@@ -68,6 +69,7 @@ impl State {
                 entry.change.apply(&mut self.durable);
             }
         }
+        self.settle_created_dirs(fate);
         self.current = self.durable.clone();
         self.settle_removed_dirs(fate);
         self.errors = WriteBackErrors::default();
@@ -83,6 +85,16 @@ impl State {
                 _ => None,
             };
             settle(inode, fate, random, stale.map(Vec::as_slice));
+        }
+    }
+
+    /// Takes created directories whose names were not durable, and everything in them.
+    fn settle_created_dirs(&mut self, fate: Fate) {
+        for created in std::mem::take(&mut self.created_dirs) {
+            if !fate.keeps(&mut self.random, created.at) {
+                self.durable.retain(|path, _| !path.starts_with(&created.dir));
+                self.dirs.retain(|path, _| !path.starts_with(&created.dir));
+            }
         }
     }
 

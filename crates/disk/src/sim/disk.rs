@@ -1,6 +1,6 @@
 //! The simulated disk as a [`Disk`].
 
-use super::change::{EntryChange, RemovedDir};
+use super::change::{EntryChange, PendingDir};
 use super::file::SimFile;
 use super::grouped::SimGroupedSync;
 use super::{SimDisk, state};
@@ -89,7 +89,20 @@ impl Disk for SimDisk {
         let at = state.operations;
         state.dirs.remove(dir);
         state.touch_parent(dir);
-        state.removed_dirs.push(RemovedDir { at, dir: dir.to_owned() });
+        state.created_dirs.retain(|created| created.dir != dir);
+        state.removed_dirs.push(PendingDir { at, dir: dir.to_owned() });
+        survives
+    }
+
+    fn create_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        let mut state = self.state();
+        let survives = state.begin_change(Operation::CreateDir, dir)?;
+        state.check_parent(Operation::CreateDir, dir)?;
+        if !state.dirs.contains_key(dir) {
+            let at = state.operations;
+            state.create_dirs(dir);
+            state.created_dirs.push(PendingDir { at, dir: dir.to_owned() });
+        }
         survives
     }
 

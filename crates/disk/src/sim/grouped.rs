@@ -53,8 +53,9 @@ impl State {
             }
         }
         let changed = self.entries.iter().filter_map(|entry| entry.change.dir());
-        let removed = self.removed_dirs.iter().filter_map(|removed| removed.dir.parent());
-        let dirs: BTreeSet<PathBuf> = changed.chain(removed).map(Path::to_owned).collect();
+        let dirs = self.created_dirs.iter().chain(&self.removed_dirs);
+        let dirs = dirs.filter_map(|changed| changed.dir.parent());
+        let dirs: BTreeSet<PathBuf> = changed.chain(dirs).map(Path::to_owned).collect();
         for dir in dirs {
             if is_reached(self) {
                 self.settle_entries(&dir);

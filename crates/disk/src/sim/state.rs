@@ -1,6 +1,6 @@
 //! The state of the simulated disk: the current view, the durable view, and the pending changes.
 
-use super::change::{Change, EntryChange, Pending, PendingEntry, RemovedDir, store};
+use super::change::{Change, EntryChange, Pending, PendingDir, PendingEntry, store};
 use super::faults::Faults;
 use super::grouped::WriteBackErrors;
 use super::random::Random;
@@ -60,7 +60,9 @@ pub(super) struct State {
     pub(super) entries: Vec<PendingEntry>,
     /// The directories, and when the names in them changed last.
     pub(super) dirs: BTreeMap<PathBuf, i64>,
-    pub(super) removed_dirs: Vec<RemovedDir>,
+    /// The directories whose names are not durable.
+    pub(super) created_dirs: Vec<PendingDir>,
+    pub(super) removed_dirs: Vec<PendingDir>,
     /// The failed syncs of data, which each grouped sync reports once.
     pub(super) errors: WriteBackErrors,
     pub(super) locks: BTreeSet<PathBuf>,
@@ -117,6 +119,7 @@ impl State {
             durable: BTreeMap::new(),
             entries: Vec::new(),
             dirs: BTreeMap::from([(PathBuf::from("/"), 0)]),
+            created_dirs: Vec::new(),
             removed_dirs: Vec::new(),
             errors: WriteBackErrors::default(),
             locks: BTreeSet::new(),
@@ -238,7 +241,7 @@ impl State {
         }
     }
 
-    /// Creates what is missing of a directory and those above it, durably.
+    /// Creates what is missing of a directory and those above it.
     pub(super) fn create_dirs(&mut self, dir: &Path) {
         for dir in dir.ancestors() {
             if !self.dirs.contains_key(dir) {
@@ -276,6 +279,7 @@ impl State {
             }
             !settles
         });
+        self.created_dirs.retain(|created| created.dir.parent() != Some(dir));
         self.removed_dirs.retain(|removed| removed.dir.parent() != Some(dir));
     }
 
