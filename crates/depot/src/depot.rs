@@ -107,14 +107,14 @@ impl Depot {
     /// Whether there is a tenant of this name that accepts files.
     #[must_use]
     pub fn is_enabled(&self, name: &str) -> bool {
-        self.pool.find_tenant(name).is_some_and(|tenant| tenant.check("", false).is_ok())
+        self.pool.look_at_tenant(name, |tenant| tenant.stage() == Stage::Enabled).unwrap_or(false)
     }
 
     /// The files and bytes of a tenant, those being written included; `None` if there is no such
     /// tenant. Cheaper than [`Depot::tenant`].
     #[must_use]
     pub fn used(&self, tenant: &str) -> Option<(u64, u64)> {
-        self.pool.find_tenant(tenant).map(|tenant| tenant.usage.used())
+        self.pool.look_at_tenant(tenant, |tenant| tenant.usage.used())
     }
 
     /// The tenants behind `after` in the order of their names, at most `max`.

@@ -21,11 +21,11 @@ impl Pool {
     }
 
     pub(crate) fn info(&self, tenant: &Tenant, id: FileId) -> Result<FileInfo, DepotError> {
-        let now = self.now();
-        let active = tenant.files().get(id).map(|file| FileInfo::of_active(file, now));
+        let active = tenant.files().get(id).map(|file| FileInfo::of_active(file, || self.now()));
         if let Some(active) = active {
             return Ok(active);
         }
+        let now = self.now();
         if let Some(kept) = self.kept_by_id(tenant, id)?.filter(|kept| !kept.is_expired(now)) {
             return Ok(FileInfo::of_kept(&kept));
         }
@@ -55,7 +55,7 @@ impl Pool {
         let (now, files) = (self.now(), tenant.files());
         let matching = files.after(after).filter(|file| begins_with(&file.record, prefix));
         let page = matching.take(max.min(PAGE_FILES_MAX));
-        page.map(|file| FileInfo::of_active(file, now)).collect()
+        page.map(|file| FileInfo::of_active(file, || now)).collect()
     }
 
     pub(crate) fn kept_files(

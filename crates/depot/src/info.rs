@@ -53,9 +53,9 @@ pub struct FileInfo {
 }
 
 impl FileInfo {
-    pub(crate) fn of_active(file: &ActiveFile, now: Timestamp) -> Self {
+    pub(crate) fn of_active(file: &ActiveFile, now: impl FnOnce() -> Timestamp) -> Self {
         let state = match file.standing {
-            Standing::Claimed { until, .. } if until > now => FileState::Claimed { until },
+            Standing::Claimed { until, .. } if until > now() => FileState::Claimed { until },
             Standing::Arriving | Standing::Waiting | Standing::Claimed { .. } => FileState::Waiting,
             Standing::Dead => FileState::Dead,
         };

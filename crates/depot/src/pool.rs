@@ -3,7 +3,7 @@
 use crate::claim::ClaimSecret;
 use crate::file_id::FileIds;
 use crate::history::record::{Record, Stage, TenantNumber, TenantSettings};
-use crate::history::{Garbage, History};
+use crate::history::{Garbage, History, TenantState};
 use crate::name::TenantName;
 use crate::new_tenant::NewTenant;
 use crate::options::DepotOptions;
@@ -127,12 +127,22 @@ impl Pool {
 
     /// A tenant in memory.
     pub(crate) fn find_tenant(&self, name: &str) -> Option<Arc<Tenant>> {
+        self.look_at_tenant(name, Arc::clone)
+    }
+
+    /// Looks at a tenant in memory while no tenant can come or go. It spares the counting of a
+    /// reference, which costs as much as the rest of a short look.
+    pub(crate) fn look_at_tenant<T>(
+        &self,
+        name: &str,
+        look: impl FnOnce(&Arc<Tenant>) -> T,
+    ) -> Option<T> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
         let tenant = tenants.by_name.get(name)?;
         if !tenant.is_looked_up.load(Ordering::Relaxed) {
             tenant.is_looked_up.store(true, Ordering::Release);
         }
-        Some(tenant.clone())
+        Some(look(tenant))
     }
 
     pub(crate) fn tenant(&self, name: &TenantName) -> Result<Arc<Tenant>, DepotError> {
@@ -281,7 +291,12 @@ impl Pool {
         tenant: &Tenant,
         id: FileId,
     ) -> Result<Option<Arc<FileRecord>>, DepotError> {
-        Ok(self.history.read(|state| state.kept_by_id(tenant.number, id))?)
+        Ok(self.history.read(|state| {
+            // Most tenants keep no files, and need no look into the index.
+            let keeps = |known: &TenantState| known.kept.files > 0;
+            let keeps = state.tenants.get(&tenant.number).is_some_and(keeps);
+            keeps.then(|| state.kept_by_id(tenant.number, id)).flatten()
+        })?)
     }
 
     pub(crate) fn kept_by_path(

@@ -484,7 +484,10 @@ impl Upload {
         let written = unwritten.write();
         let confirmed =
             written.and_then(|receipt| receipt.wait_at(level)).map_err(DepotError::from);
-        self.tenant.files().end_publishing(record, confirmed.is_ok());
+        // Only the key of a file knows whether its record is durable.
+        if record.submit_key.is_some() {
+            self.tenant.files().end_publishing(record, confirmed.is_ok());
+        }
         confirmed.map_err(Refused::after)?;
         self.pool.ready.announce(&self.tenant);
         Ok(())

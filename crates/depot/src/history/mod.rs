@@ -14,7 +14,7 @@ mod submits;
 mod watches;
 
 pub use index::INDEX_DESCRIPTORS;
-pub(crate) use state::{Garbage, State};
+pub(crate) use state::{Garbage, State, TenantState};
 pub use submits::SUBMIT_KEYS_MAX;
 
 use crate::options::DepotOptions;

@@ -6,6 +6,7 @@
 use super::Holding;
 use crate::claim::ClaimToken;
 use crate::files::PAGE_FILES_MAX;
+use crate::history::TenantState;
 use crate::history::record::{Ended, Record, Retained};
 use crate::info::FileInfo;
 use crate::name::TenantName;
@@ -75,7 +76,11 @@ impl Pool {
         tenant: &Tenant,
         id: FileId,
     ) -> Result<Option<Arc<Retained>>, DepotError> {
-        Ok(self.history.read(|state| state.completed(tenant.number, id))?)
+        Ok(self.history.read(|state| {
+            let retains = |known: &TenantState| known.completed.files > 0;
+            let retains = state.tenants.get(&tenant.number).is_some_and(retains);
+            retains.then(|| state.completed(tenant.number, id)).flatten()
+        })?)
     }
 
     /// Brings the bytes of a claimed file where they outlive its message, if completed files are kept.
