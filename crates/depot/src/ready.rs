@@ -43,6 +43,11 @@ impl ReadyTenants {
     /// Puts a tenant into the ring, unless it stands there, and wakes one worker that waits for it.
     /// The woken worker announces the tenant again if there is more.
     pub(crate) fn announce(&self, tenant: &Arc<Tenant>) {
+        tenant.announcements.fetch_add(1, Ordering::AcqRel);
+        self.queue(tenant);
+    }
+
+    fn queue(&self, tenant: &Arc<Tenant>) {
         if !tenant.is_queued.swap(true, Ordering::AcqRel) {
             let mut inner = self.inner();
             inner.ring.push_back(tenant.clone());
@@ -59,18 +64,39 @@ impl ReadyTenants {
             let waiter = self.inner().take_waiter(&tenant.name);
             waiter.into_iter().for_each(Waker::wake);
         } else {
-            self.announce(tenant);
+            self.queue(tenant);
         }
     }
 
-    /// Takes the next tenant that `may` allows out of the ring. The others keep their places: taking
-    /// them out and putting them back would wake the workers that wait for other tenants.
-    pub(crate) fn next(&self, may: impl Fn(&TenantName) -> bool) -> Option<Arc<Tenant>> {
+    /// The next tenant that `may` allows, which moves behind the others. It stays in the ring, so that
+    /// a simultaneous claim finds it, too.
+    pub(crate) fn next(&self, may: impl Fn(&TenantName) -> bool) -> Option<NextTenant> {
         let mut inner = self.inner();
         let place = inner.ring.iter().position(|tenant| may(&tenant.name))?;
         let tenant = inner.ring.remove(place)?;
-        tenant.is_queued.store(false, Ordering::Release);
-        Some(tenant)
+        inner.ring.push_back(tenant.clone());
+        let announcements = tenant.announcements.load(Ordering::Acquire);
+        Some(NextTenant { tenant, announcements })
+    }
+
+    /// Takes a tenant out of the ring in which nothing was found to claim. One that was announced since
+    /// it was looked at stays, and wakes a worker: that announcement woke none.
+    pub(crate) fn retire(&self, looked_at: &NextTenant) {
+        let NextTenant { tenant, announcements } = looked_at;
+        let is_announced = || tenant.announcements.load(Ordering::Acquire) != *announcements;
+        if !is_announced() {
+            let mut inner = self.inner();
+            let place = inner.ring.iter().position(|it| Arc::ptr_eq(it, tenant));
+            // Otherwise another claim has retired it.
+            if let Some(place) = place {
+                inner.ring.remove(place);
+                tenant.is_queued.swap(false, Ordering::AcqRel);
+            }
+        }
+        // Read after the flag was swapped: an announcement that still saw the flag is seen here.
+        if is_announced() {
+            self.announce_again(tenant);
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -81,6 +107,13 @@ impl ReadyTenants {
     pub(crate) fn wait(&self, may: MayWork) -> Waiting<'_> {
         Waiting { ready: self, may: Arc::new(may), number: None }
     }
+}
+
+/// A tenant of the ring that a claim looks at.
+pub(crate) struct NextTenant {
+    pub(crate) tenant: Arc<Tenant>,
+    /// Its announcements when the claim began to look.
+    announcements: u64,
 }
 
 /// The wait of a worker. Dropping it leaves no entry.
@@ -179,5 +212,37 @@ mod tests {
         assert_eq!((wakes(&other), wakes(&first), wakes(&second)), (0, 1, 0));
         ready.announce_again(&acme);
         assert_eq!((wakes(&other), wakes(&first), wakes(&second)), (0, 1, 1));
+    }
+    #[test]
+    fn a_simultaneous_claim_finds_the_tenant_that_another_one_looks_at() {
+        let ready = ReadyTenants::default();
+        let (acme, globex) = (tenant("acme"), tenant("globex"));
+        ready.announce(&acme);
+        ready.announce(&globex);
+        let names = (0..4).map(|_| ready.next(|_| true).unwrap().tenant.name.as_str().to_owned());
+        assert_eq!(names.collect::<Vec<_>>(), ["acme", "globex", "acme", "globex"]);
+        let looked_at = ready.next(|name| name.as_str() == "acme").unwrap();
+        ready.retire(&looked_at);
+        ready.retire(&looked_at);
+        assert!(ready.next(|name| name.as_str() == "acme").is_none());
+        assert_eq!(ready.len(), 1);
+    }
+
+    #[test]
+    fn a_tenant_that_is_announced_while_it_is_looked_at_stays_and_wakes_a_worker() {
+        let ready = ReadyTenants::default();
+        let acme = tenant("acme");
+        let (_wait, count) = waiting(&ready, "acme");
+        let (_second, second) = waiting(&ready, "acme");
+        ready.announce(&acme);
+        let looked_at = ready.next(|_| true).unwrap();
+        ready.announce(&acme);
+        assert_eq!((wakes(&count), wakes(&second)), (1, 0));
+        ready.retire(&looked_at);
+        assert_eq!((wakes(&count), wakes(&second)), (1, 1));
+        assert_eq!(ready.len(), 1);
+        // Nothing was announced since, so that it goes, and wakes nobody.
+        ready.retire(&ready.next(|_| true).unwrap());
+        assert_eq!((wakes(&count), wakes(&second), ready.len()), (1, 1, 0));
     }
 }

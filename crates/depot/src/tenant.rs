@@ -34,6 +34,8 @@ pub(crate) struct Tenant {
     work: OnceLock<Work>,
     /// Whether it stands in the ring of tenants whose files may be claimed.
     pub(crate) is_queued: AtomicBool,
+    /// How often files of it became claimable.
+    pub(crate) announcements: AtomicU64,
     /// Whether housekeeping visits it.
     pub(crate) is_busy: AtomicBool,
     /// Whether its record is known to be durable.
@@ -104,6 +106,7 @@ impl Tenant {
             files: Mutex::default(),
             work: OnceLock::new(),
             is_queued: AtomicBool::new(false),
+            announcements: AtomicU64::new(0),
             is_busy: AtomicBool::new(false),
             is_durable: AtomicBool::new(false),
             is_looked_up: AtomicBool::new(false),

@@ -22,19 +22,21 @@ impl Pool {
         self.check_claim(options)?;
         // Each tenant that stands in the ring now is looked at once.
         for _ in 0..self.ready.len() {
-            let Some(tenant) = self.ready.next(&may) else { break };
-            match self.claim_of(&tenant, options) {
-                Ok(claims) if claims.is_empty() => {}
+            let Some(next) = self.ready.next(&may) else { break };
+            match self.claim_of(&next.tenant, options) {
+                Ok(claims) if claims.is_empty() => self.ready.retire(&next),
                 Ok(claims) => {
-                    // Behind the others, if there is more.
-                    if tenant.work().is_some_and(Work::may_deliver) {
-                        self.ready.announce(&tenant);
+                    if next.tenant.work().is_some_and(Work::may_deliver) {
+                        self.ready.announce_again(&next.tenant);
+                    } else {
+                        self.ready.retire(&next);
                     }
                     return Ok(claims);
                 }
-                Err(DepotError::TenantStage { .. }) => {}
+                Err(DepotError::TenantStage { .. }) => self.ready.retire(&next),
+                // It stays in the ring, and another worker looks at it.
                 Err(error) => {
-                    self.ready.announce(&tenant);
+                    self.ready.announce_again(&next.tenant);
                     return Err(error);
                 }
             }
