@@ -191,6 +191,33 @@ impl Pool {
         })
     }
 
+    /// Deletes those of the kept files that are still there, with one record.
+    pub(crate) fn delete_all_kept(
+        &self,
+        files: &[(Arc<Tenant>, FileId)],
+        ending: Ending,
+    ) -> Result<(), DepotError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let changed = self.history.record(|state| {
+            let (mut deleted, mut records) = (Vec::new(), Vec::new());
+            for (tenant, id) in files {
+                let number = tenant.number;
+                let Some(kept) = state.kept_by_id(number, *id) else { continue };
+                deleted.push((tenant, kept));
+                records.push(Record::Removed { tenant: number, id: *id });
+            }
+            Ok::<_, DepotError>((deleted, records))
+        })?;
+        for (tenant, kept) in changed.value {
+            tenant.uncount(&kept.directory, kept.bytes);
+            Counters::add(tenant.counters.of(ending), 1);
+        }
+        self.remove_bytes(changed.garbage);
+        Ok(())
+    }
+
     pub(crate) fn delete_kept(
         &self,
         tenant: &Tenant,

@@ -1,11 +1,12 @@
 //! What the pool does by itself, in small steps.
 
-use crate::DepotError;
-use crate::history::record::{Ending, Record, Stage};
+use crate::history::record::{Ending, Record, Stage, TenantNumber};
 use crate::pool::Pool;
 use crate::tenant::Tenant;
 use crate::work::{Work, dead_topic, topic_of};
+use crate::{DepotError, FileId};
 use rialto_queue::QueueError;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
@@ -177,16 +178,23 @@ impl Pool {
     fn expire_kept(&self) -> Result<(), DepotError> {
         let now = self.now();
         let expired = self.history.read(|state| state.expired_kept(now, STEP_FILES))?;
-        for (number, id) in expired {
-            let tenant = self.all_tenants().into_iter().find(|tenant| tenant.number == number);
-            if let Some(tenant) = tenant {
-                match self.delete_kept(&tenant, id, Ending::Expired) {
-                    Ok(()) | Err(DepotError::UnknownFile { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
+        self.delete_all_kept(&self.with_tenants(expired), Ending::Expired)
+    }
+
+    /// Files with their tenants, without those of tenants that are gone.
+    pub(crate) fn with_tenants(
+        &self,
+        files: Vec<(TenantNumber, FileId)>,
+    ) -> Vec<(Arc<Tenant>, FileId)> {
+        if files.is_empty() {
+            return Vec::new();
         }
-        Ok(())
+        let tenants = self.all_tenants();
+        let by_number: HashMap<_, _> = tenants.iter().map(|it| (it.number, it)).collect();
+        let found = files.into_iter().filter_map(|(number, id)| {
+            by_number.get(&number).map(|tenant| (Arc::clone(tenant), id))
+        });
+        found.collect()
     }
 
     /// Forgets files that ended, when their acknowledgement is durable.
@@ -227,13 +235,11 @@ impl Pool {
             self.end(tenant, record, Ending::Deleted)?;
         }
         let kept = self.kept_files(tenant, "", None, STEP_FILES)?;
-        for file in &kept {
-            self.delete_kept(tenant, file.record.id, Ending::Deleted)?;
-        }
+        let ids = kept.iter().map(|file| (tenant.clone(), file.record.id));
+        self.delete_all_kept(&ids.collect::<Vec<_>>(), Ending::Deleted)?;
         let completed = self.retained(tenant, None, STEP_FILES)?;
-        for retained in &completed {
-            self.remove_completed(tenant, retained.file.id)?;
-        }
+        let ids = completed.iter().map(|retained| (tenant.clone(), retained.file.id));
+        self.remove_all_completed(&ids.collect::<Vec<_>>())?;
         if !active.is_empty() || !kept.is_empty() || !completed.is_empty() {
             return Ok(());
         }

@@ -122,15 +122,30 @@ impl Pool {
     pub(crate) fn expire_completed(&self) -> Result<(), DepotError> {
         let now = self.now();
         let expired = self.history.read(|state| state.expired_completed(now, STEP_FILES))?;
-        if expired.is_empty() {
+        self.remove_all_completed(&self.with_tenants(expired))
+    }
+
+    /// Removes those of the completed files that are still there, with one record.
+    pub(crate) fn remove_all_completed(
+        &self,
+        files: &[(Arc<Tenant>, FileId)],
+    ) -> Result<(), DepotError> {
+        if files.is_empty() {
             return Ok(());
         }
-        let tenants = self.all_tenants();
-        for (number, id) in expired {
-            let Some(tenant) = tenants.iter().find(|tenant| tenant.number == number) else {
-                continue;
-            };
-            self.remove_completed(tenant, id)?;
+        let changed = self.history.record(|state| {
+            let (mut removed, mut records) = (Vec::new(), Vec::new());
+            for (tenant, id) in files {
+                let number = tenant.number;
+                let Some(known) = state.completed(number, *id) else { continue };
+                removed.push((tenant, known));
+                records.push(Record::Removed { tenant: number, id: *id });
+            }
+            Ok::<_, DepotError>((removed, records))
+        })?;
+        self.remove_bytes(changed.garbage);
+        for (tenant, retained) in changed.value {
+            tenant.uncount(&retained.file.directory, retained.file.bytes);
         }
         Ok(())
     }
