@@ -6,7 +6,7 @@ use crate::history::record::{Record, VolumeSettings};
 use crate::pool::Pool;
 use crate::record::FileRecord;
 use crate::volume::{VolumeNumber, VolumeSpec};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
 
 /// The most volumes of a pool.
@@ -18,10 +18,28 @@ fn number_of(state: &State, name: &str) -> Result<(VolumeNumber, VolumeSettings)
     found.map(|(number, settings)| (*number, settings.clone())).ok_or_else(unknown)
 }
 
+fn absolute(path: &Path) -> Result<PathBuf, DepotError> {
+    let why = |error| DepotError::invalid("dir", format!("it is not a path: {error}"));
+    std::path::absolute(path).map_err(why)
+}
+
+/// A path without `..`. Symbolic links are not followed.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 impl Pool {
     pub(crate) fn mount(&self, spec: VolumeSpec) -> Result<VolumeNumber, DepotError> {
         self.check_open()?;
         let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check_apart(&spec)?;
         let dir = self.recorded_dir(&spec.dir)?;
         let (number, volumes) =
             self.history.read(|state| (state.next_volume(), state.volumes.len()))?;
@@ -39,13 +57,28 @@ impl Pool {
         Ok(number)
     }
 
+    /// Refuses a directory inside another volume, or around one: the search of one volume would meet the
+    /// files of the other.
+    fn check_apart(&self, spec: &VolumeSpec) -> Result<(), DepotError> {
+        let dir = without_dots(&absolute(&spec.dir)?);
+        let volumes = self.history.read(|state| state.volumes.clone())?;
+        for other in volumes.values() {
+            let held = without_dots(&absolute(&self.options.dir.join(&other.dir))?);
+            let how = match (dir.starts_with(&held), held.starts_with(&dir)) {
+                // The same directory is refused where it is locked.
+                (true, true) | (false, false) => continue,
+                (true, false) => "inside",
+                (false, true) => "around",
+            };
+            let why = format!("it is {how} the directory of the volume {}", other.name);
+            return Err(DepotError::invalid("dir", why));
+        }
+        Ok(())
+    }
+
     /// The directory of a volume as history records it: relative to the pool if it is below it, so that
     /// the pool can be moved, and absolute otherwise.
     fn recorded_dir(&self, dir: &Path) -> Result<String, DepotError> {
-        let absolute = |path: &Path| {
-            let why = |error| DepotError::invalid("dir", format!("it is not a path: {error}"));
-            std::path::absolute(path).map_err(why)
-        };
         let (dir, pool) = (absolute(dir)?, absolute(&self.options.dir)?);
         let dir = dir.strip_prefix(&pool).unwrap_or(&dir);
         let text = dir.to_str().map(str::to_owned);

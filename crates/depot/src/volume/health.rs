@@ -23,6 +23,9 @@ impl MountedVolume {
         // failed, and the next probe does that.
         if fails || had_failed {
             self.set_failed(fails);
+            if !fails {
+                self.forget_error();
+            }
         }
         fails != had_failed
     }

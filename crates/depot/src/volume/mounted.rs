@@ -237,6 +237,11 @@ impl MountedVolume {
         error
     }
 
+    /// Forgets the last error: what it says is over.
+    pub(super) fn forget_error(&self) {
+        *self.last_error() = None;
+    }
+
     /// Fails unless the directory still is this volume.
     pub(super) fn check_identity(&self) -> Result<(), VolumeError> {
         let (name, dir) = (self.name.clone(), self.layout.dir().to_owned());
@@ -319,8 +324,10 @@ impl MountedVolume {
 fn check_name(name: &str) -> Result<(), VolumeError> {
     let fits =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
-    let why = "its name has 1 to 64 of `a` to `z`, `0` to `9`, `-`, `_` and `.`";
-    if (1..=64).contains(&name.len()) && name.bytes().all(fits) {
+    let why =
+        "its name has 1 to 64 of `a` to `z`, `0` to `9`, `-`, `_` and `.`, and not dots alone";
+    let is_dots = name.bytes().all(|byte| byte == b'.');
+    if (1..=64).contains(&name.len()) && name.bytes().all(fits) && !is_dots {
         return Ok(());
     }
     let name = name.chars().take(80).collect();
