@@ -14,7 +14,7 @@ use crate::work::{Work, is_work_topic, topic_of};
 use crate::working::{CLAIM_DURATION_MAX, CLAIM_DURATION_MIN};
 use crate::{DepotError, FileId};
 use rialto_log::Level;
-use rialto_queue::{Queue, QueueOptions};
+use rialto_queue::{Queue, QueueOptions, topic_dirs};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -43,6 +43,8 @@ pub struct DepotReport {
 
 /// The directory of the work queues, in that of the pool.
 const QUEUE_DIR: &str = "queue";
+/// The directory of the messages, in that of the work queues.
+const TOPICS_DIR: &str = "topics";
 /// The name of the volume that a new pool makes.
 const FIRST_VOLUME: &str = "main";
 
@@ -99,6 +101,9 @@ pub(crate) fn open(
     let level = history.read(|state| state.level)?.map_or(options.level, Into::into);
     check_work(&options, is_new, level)?;
     check_level(&history, &options)?;
+    if options.level != Level::Memory {
+        options.disk.create_dir_all(&options.dir.join(QUEUE_DIR).join(TOPICS_DIR))?;
+    }
     let queue = open_queue(&options, is_stepped)?;
     let volumes = Volumes::new(options.disk.clone(), options.volumes.clone());
     let upkeep = Upkeep::new(is_stepped);
@@ -182,11 +187,22 @@ fn check_work(options: &DepotOptions, is_new: bool, level: Level) -> Result<(), 
     if is_new || level == Level::Memory {
         return Ok(());
     }
-    let dir = options.dir.join(QUEUE_DIR).join("control");
+    let queue = options.dir.join(QUEUE_DIR);
+    let dir = queue.join("control");
     match options.disk.list(&dir) {
-        Ok(files) if !files.is_empty() => Ok(()),
+        Ok(files) if !files.is_empty() => {}
+        Err(error) if !error.is_not_found() => return Err(error.into()),
+        _ => return Err(DepotError::WorkLost { dir }),
+    }
+    // Made at the first opening, so that its absence is a loss where the queue knows topics.
+    let dir = queue.join(TOPICS_DIR);
+    match options.disk.list_dirs(&dir) {
+        Ok(_) => Ok(()),
         Err(error) if !error.is_not_found() => Err(error.into()),
-        _ => Err(DepotError::WorkLost { dir }),
+        Err(_) => {
+            let known = topic_dirs(options.disk.clone(), &queue, &options.volumes.keys)?;
+            if known.is_empty() { Ok(()) } else { Err(DepotError::WorkLost { dir }) }
+        }
     }
 }
 
