@@ -7,6 +7,10 @@ use crate::record::{
 use crate::{DepotError, DirectoryKind};
 use rialto_clock::Timestamp;
 use rialto_log::Level;
+use std::time::Duration;
+
+/// The longest delay of a work file.
+pub(crate) const DELAY_MAX: Duration = Duration::from_secs(366 * 86_400);
 
 /// A file to be stored: everything but its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +50,20 @@ impl NewFile {
     #[must_use]
     pub fn new(directory: Directory, name: FileName) -> Self {
         Self { directory, name: Some(name), ..Self::default() }
+    }
+
+    /// Refuses what has no effect in a directory of this kind.
+    pub(crate) fn check_kind(&self, kind: DirectoryKind) -> Result<(), DepotError> {
+        let (is_shelf, not_claimed) =
+            (kind == DirectoryKind::Shelf, "a file that is kept is not claimed");
+        let refused = [
+            (is_shelf && self.name.is_none(), "name", "a file that is kept needs a name"),
+            (is_shelf && self.deliver_at.is_some(), "deliver_at", not_claimed),
+            (is_shelf && self.priority > 0, "priority", not_claimed),
+            (!is_shelf && self.if_absent, "if_absent", "paths of work files need not differ"),
+        ];
+        let refused = refused.into_iter().find(|(is_refused, ..)| *is_refused);
+        refused.map_or(Ok(()), |(_, field, why)| Err(DepotError::invalid(field, why)))
     }
 
     /// Checks everything that does not depend on the pool's state.
@@ -100,6 +118,10 @@ impl NewFile {
                 "priority",
                 format!("{priority} is above {last}, the highest priority"),
             );
+        }
+        if self.deliver_at.is_some_and(|at| at > now.after(DELAY_MAX)) {
+            let days = DELAY_MAX.as_secs() / 86_400;
+            return invalid("deliver_at", format!("use a time at most {days} days from now"));
         }
         if self.expires_at.is_some_and(|at| at <= now) {
             return invalid("expires_at", "the time has passed".to_owned());

@@ -117,17 +117,7 @@ impl Upload {
         if new.kind.is_some_and(|wanted| wanted != kind) {
             return Err(DepotError::WrongKind { directory: new.directory, kind });
         }
-        if kind == DirectoryKind::Shelf {
-            if new.name.is_none() {
-                return Err(DepotError::invalid("name", "a file that is kept needs a name"));
-            }
-            if new.deliver_at.is_some() {
-                return Err(DepotError::invalid(
-                    "deliver_at",
-                    "a file that is kept is not claimed",
-                ));
-            }
-        }
+        new.check_kind(kind)?;
         pool.check_file_bytes(new.bytes.unwrap_or(0))?;
         let (usages, owners) = tenant.usages_of(&new.directory);
         let owners: Vec<_> = owners.iter().map(ToString::to_string).collect();

@@ -6,7 +6,7 @@ mod support;
 
 use rialto_depot::{
     ClaimOptions, Depot, DepotError, Directory, DirectoryKind, FileName, FileState, NewFile, Quota,
-    TenantName,
+    TenantName, VolumeSpec,
 };
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -464,6 +464,54 @@ fn a_refused_upload_makes_no_tenant() {
 }
 
 #[test]
+fn what_has_no_effect_in_a_directory_is_refused() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    depot.create_tenant(&acme(), Quota::default()).unwrap();
+    let out = Directory::new("out").unwrap();
+    let shelf = Some(DirectoryKind::Shelf);
+    depot.set_directory(&acme(), &out, shelf, Quota::default()).unwrap();
+    let day = Duration::from_secs(86_400);
+    let in_days = |days| Some(bench.now().after(day * days));
+    let refused = [
+        ("if_absent", NewFile { if_absent: true, ..named("in", "a") }),
+        ("priority", NewFile { priority: 1, ..named("out", "a") }),
+        ("deliver_at", NewFile { deliver_at: in_days(1), ..named("out", "a") }),
+        ("deliver_at", NewFile { deliver_at: in_days(367), ..named("in", "a") }),
+    ];
+    for (expected, file) in refused {
+        match depot.put_bytes(&acme(), file, b"x") {
+            Err(DepotError::Invalid { field, .. }) => assert_eq!(field, expected),
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+    depot.put_bytes(&acme(), NewFile { if_absent: true, ..named("out", "a") }, b"x").unwrap();
+    let late = NewFile { deliver_at: in_days(366), ..named("in", "a") };
+    depot.put_bytes(&acme(), late, b"x").unwrap();
+}
+
+#[test]
+fn a_volume_inside_another_or_around_one_is_refused() {
+    let bench = Bench::new();
+    let depot = bench.open();
+    let main = bench.dir.path().join("volume");
+    let mount = |dir: std::path::PathBuf| {
+        depot.mount(VolumeSpec { name: "more".to_owned(), dir, weight: 1, identity: None })
+    };
+    for (dir, how) in [
+        (main.join("deep"), "inside"),
+        (main.join("../other/../volume/deep"), "inside"),
+        (bench.dir.path().to_owned(), "around"),
+    ] {
+        let refused = mount(dir.clone()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("{how} the directory of the volume main")), "{refused}");
+        assert!(!dir.join("VOLUME").exists());
+    }
+    assert_eq!(depot.volumes().len(), 1);
+    mount(bench.dir.path().join("volume-2")).unwrap();
+}
+
+#[test]
 fn a_refused_unmount_leaves_the_volume_as_it_was() {
     let bench = Bench::new();
     let depot = bench.open();
@@ -507,10 +555,13 @@ fn a_pool_whose_work_queues_are_gone_is_not_opened() {
     depot.close().unwrap();
     drop(depot);
     let (queue, aside) = (bench.dir.path().join("queue"), bench.dir.path().join("aside"));
-    for lost in [queue.clone(), queue.join("control")] {
+    for lost in [queue.clone(), queue.join("control"), queue.join("topics")] {
         std::fs::rename(&lost, &aside).unwrap();
         let refused = Depot::open(bench.options()).map(drop);
-        assert!(matches!(refused, Err(DepotError::WorkLost { .. })), "{refused:?}");
+        match refused {
+            Err(DepotError::WorkLost { dir }) => assert!(dir.starts_with(&lost), "{dir:?}"),
+            other => panic!("{lost:?}: {other:?}"),
+        }
         let _ = std::fs::remove_dir(&lost);
         std::fs::rename(&aside, &lost).unwrap();
     }

@@ -192,8 +192,6 @@ impl Pool {
             crc32c: Some(record.crc32c),
             expires_at: record.expires_at,
             submit_key: record.submit_key,
-            // Another file that is kept there is newer.
-            if_absent: true,
             level: Some(Level::Synced),
             ..NewFile::default()
         };
@@ -201,6 +199,9 @@ impl Pool {
             return self.would_adopt(&tenant, &file.directory, file.name.as_ref());
         }
         let stored = self.tenant_of_file(&tenant).and_then(|tenant| {
+            // Another file that is kept there is newer.
+            let if_absent = tenant.kind_of(&file.directory) == crate::DirectoryKind::Shelf;
+            let file = NewFile { if_absent, ..file };
             let mut upload = Upload::begin_as(self.clone(), tenant.clone(), file, id)?;
             copy(&mut reader, &mut upload)?;
             self.forget_end(&tenant, id)?;

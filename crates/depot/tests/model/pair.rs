@@ -249,7 +249,10 @@ impl Pair {
         let directory = DIRECTORIES[shape.directory];
         let kind = known.kind_of(directory);
         let is_shelf = kind == DirectoryKind::Shelf;
-        if is_shelf && (shape.name.is_none() || shape.deliver_after.is_some()) {
+        let is_claimed = shape.deliver_after.is_some() || shape.priority > 0;
+        let is_refused =
+            if is_shelf { shape.name.is_none() || is_claimed } else { shape.if_absent };
+        if is_refused {
             return Err(Problem::Invalid);
         }
         if known.has_room(directory, shape.bytes) { Ok(kind) } else { Err(Problem::Quota) }
