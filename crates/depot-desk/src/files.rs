@@ -15,6 +15,7 @@ use rialto_depot::{
 };
 use rialto_desk::AtField;
 use std::sync::Arc;
+use tokio::sync::OwnedMutexGuard;
 
 /// Stores a file. The answer comes when it exists, as durably as its level says.
 pub struct StoreFile {
@@ -179,21 +180,26 @@ pub(crate) fn check_page(max: usize) -> Result<()> {
 }
 
 impl DepotService {
-    /// Refuses a file that would create one tenant more than a grant of the client allows.
-    pub(crate) fn check_new_tenant(
+    /// Refuses a request that would create one tenant more than a grant of the client allows. The caller
+    /// holds the guard until the tenant exists, so that simultaneous requests do not pass together.
+    pub(crate) async fn check_new_tenant(
         &self,
         client: &DepotPrincipal,
         tenant: &TenantName,
-    ) -> Result<()> {
+    ) -> Result<Option<OwnedMutexGuard<()>>> {
         if self.depot.has_tenant(tenant) {
-            return Ok(());
+            return Ok(None);
         }
         if RESERVED_TENANTS.contains(&tenant.as_str()) {
             let message = format!("{tenant} is a word of paths, and no name of a tenant.");
             return Err(Error::new(ErrorKind::Invalid, "invalid_field", message));
         }
         if client.is_operator() {
-            return Ok(());
+            return Ok(None);
+        }
+        let creating = self.creating.clone().lock_owned().await;
+        if self.depot.has_tenant(tenant) {
+            return Ok(None);
         }
         let max = self.limits.grant_tenants_max;
         let names = self.depot.tenant_names();
@@ -202,7 +208,7 @@ impl DepotService {
                 && names.iter().filter(|name| grant.tenants.matches(name.as_str())).count() < max
         };
         if client.grants().iter().any(|grant| has_room(&grant)) {
-            return Ok(());
+            return Ok(Some(creating));
         }
         let message = format!(
             "There is no tenant {tenant}, and this key's grant has {max} tenants, so that its file \
@@ -218,8 +224,10 @@ fn store(
     tenant: &TenantName,
     file: NewFile,
     mut content: FileContent,
+    creating: Option<OwnedMutexGuard<()>>,
 ) -> std::result::Result<Option<AcceptedFile>, DepotError> {
     let mut upload = depot.begin(tenant, file)?;
+    drop(creating);
     loop {
         match content.next() {
             Ok(Some(piece)) => upload.write(&piece)?,
@@ -239,10 +247,10 @@ impl Handler<StoreFile> for DepotService {
         let client = principal(cx)?;
         may_store(client, &tenant)?;
         let slot = self.uploads.begin(client.id())?;
-        self.check_new_tenant(client, &tenant)?;
+        let creating = self.check_new_tenant(client, &tenant).await?;
         let depot = self.depot.clone();
         let storing = move || {
-            let stored = store(&depot, &tenant, file, content);
+            let stored = store(&depot, &tenant, file, content, creating);
             drop(slot);
             stored
         };

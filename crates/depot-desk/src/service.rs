@@ -6,7 +6,8 @@ use crate::limits::{DepotLimits, Transfers};
 use rialto_bus::{Context, Error, ErrorKind, Result};
 use rialto_depot::{Depot, DepotError};
 use rialto_desk::Forbidden;
-use tokio::sync::watch;
+use std::sync::Arc;
+use tokio::sync::{Mutex, watch};
 
 /// Handles requests to the depot.
 pub struct DepotService {
@@ -14,6 +15,8 @@ pub struct DepotService {
     pub(crate) limits: DepotLimits,
     pub(crate) uploads: Transfers,
     pub(crate) downloads: Transfers,
+    /// Held by a client without an operator's rights while it creates a tenant.
+    pub(crate) creating: Arc<Mutex<()>>,
     pub(crate) stopped: watch::Receiver<bool>,
 }
 
@@ -24,7 +27,8 @@ impl DepotService {
         stopped: watch::Receiver<bool>,
     ) -> DepotService {
         let (uploads, downloads) = (Transfers::uploads(&limits), Transfers::downloads(&limits));
-        DepotService { depot, limits, uploads, downloads, stopped }
+        let creating = Arc::default();
+        DepotService { depot, limits, uploads, downloads, creating, stopped }
     }
 
     /// Uses the depot on a thread that may block on the disk.

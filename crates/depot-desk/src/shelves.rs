@@ -268,7 +268,7 @@ impl Handler<DeleteKept> for DepotService {
 
 impl Handler<CreateShelf> for DepotService {
     async fn handle(&self, create: CreateShelf, cx: &Context<'_>) -> Result<()> {
-        self.check_new_tenant(principal(cx)?, &create.tenant)?;
+        let _creating = self.check_new_tenant(principal(cx)?, &create.tenant).await?;
         self.run_blocking(move |depot| {
             match depot.create_tenant(&create.tenant, Quota::default()) {
                 // The process may have ended before the directory was set.

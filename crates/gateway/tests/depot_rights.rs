@@ -146,6 +146,27 @@ fn a_key_creates_no_more_tenants_than_its_grant_allows() {
 }
 
 #[test]
+fn simultaneous_uploads_create_no_more_tenants_than_the_grant_allows() {
+    let depot = DepotLimits { grant_tenants_max: 1, ..DepotLimits::default() };
+    let venue = TestVenue::with_depot(GatewayConfig { depot, ..config() }, |options| options);
+    for round in 0..10 {
+        let key = tenant_key(&venue, &format!("round{round}-*"), ALL);
+        let created: usize = std::thread::scope(|scope| {
+            let uploads: Vec<_> = (0..4)
+                .map(|nth| format!("round{round}-{nth}"))
+                .map(|tenant| {
+                    let (venue, key) = (&venue, &key);
+                    scope.spawn(move || put(venue, key, &tenant, "", b"x").status)
+                })
+                .collect();
+            let statuses = uploads.into_iter().map(|upload| upload.join().unwrap());
+            statuses.filter(|status| *status == 201).count()
+        });
+        assert_eq!(created, 1);
+    }
+}
+
+#[test]
 fn names_that_are_words_of_paths_are_no_tenants() {
     let venue = TestVenue::with_depot(config(), |options| options);
     for name in ["claims", "tenants", "volumes", "A", "a.b", "%2e%2e"] {
