@@ -239,5 +239,13 @@ fn names_and_metadata_that_are_not_valid_are_refused() {
     headers.push(("X-Rialto-Meta-Too", "y".repeat(9_000)));
     let refused = venue.client().send("POST", PATH, &headers, b"x");
     assert_eq!(refused.refuses(400, "invalid_field").field(), "metadata");
+    for (header, value) in [("Idempotency-Key", "k".repeat(129)), ("Content-Type", "t".repeat(256))]
+    {
+        let mut headers = signed(&key, "POST", PATH, b"x");
+        headers.retain(|(name, _)| *name != header);
+        headers.push((header, value));
+        let refused = venue.client().send("POST", PATH, &headers, b"x");
+        assert_eq!(refused.refuses(400, "invalid_field").field(), header);
+    }
     assert_eq!(usage(&venue, "acme"), (0, 0));
 }

@@ -279,12 +279,14 @@ impl Gatekeeper {
         self.charge(checked, peer)
     }
 
+    /// Refuses an unsigned request with a link and what no link has.
+    pub(crate) fn refuse_link(&self, peer: IpAddr) -> ApiError {
+        let refused: Result<Caller, ApiError> = Err(link_invalid());
+        self.charge(refused, peer).err().unwrap_or_else(link_invalid)
+    }
+
     fn follow(&self, text: &str, target: LinkTarget<'_>) -> Result<Caller, ApiError> {
-        let invalid = || {
-            let message = "The link does not permit this request, or its key or secret has ended.";
-            unauthorized("link_invalid", message).of("link")
-        };
-        let link = Link::read(text).ok_or_else(invalid)?;
+        let link = Link::read(text).ok_or_else(link_invalid)?;
         let (live, now_us) = (self.keys.live(), now_us());
         let (identity, requests) = if link.key == link::OPERATOR {
             let is_made = LinkKey::of(&live.admin.0).made(&link, target);
@@ -293,13 +295,13 @@ impl Gatekeeper {
             // An unknown key takes as much time as a known one, up to the look-up.
             let Some(key) = live.keys.get(link.key) else {
                 let _ = self.nobody_links.made(&link, target);
-                return Err(invalid());
+                return Err(link_invalid());
             };
             let made = key.working(now_us).find(|secret| secret.links.made(&link, target));
             let made = made.filter(|_| key.is_valid_at(now_us)).map(|secret| secret.made);
             (made.map(|made| Identity::Key(Arc::clone(key), made)), &key.allowance.requests)
         };
-        let identity = identity.ok_or_else(invalid)?;
+        let identity = identity.ok_or_else(link_invalid)?;
         if now_us >= link.expires_us {
             let message = "The link has expired; ask for another.";
             return Err(unauthorized("link_expired", message).of("link"));
@@ -544,6 +546,11 @@ fn path(head: &Parts) -> &str {
 
 fn outside_window(message: String) -> ApiError {
     unauthorized("timestamp_outside_window", message).of(HEADER_TIMESTAMP)
+}
+
+fn link_invalid() -> ApiError {
+    let message = "The link does not permit this request, or its key or secret has ended.";
+    unauthorized("link_invalid", message).of("link")
 }
 
 pub(super) fn unauthorized(

@@ -29,6 +29,7 @@ use rialto_depot_desk::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// The prefix of the headers with a file's metadata.
 const META: &str = "x-rialto-meta-";
@@ -43,7 +44,7 @@ const REDRIVE_USUAL: u64 = 1_000;
 /// `POST /v1/depot/{tenant}/files`
 pub(crate) async fn put(gate: &Gate, request: Request) -> Handled {
     let bus = bus(gate)?;
-    let incoming = match put_link(&request)? {
+    let incoming = match put_link(gate, &request)? {
         Some(PutLink { tenant, directory, name, link }) => {
             let target = LinkTarget::Put { tenant: &tenant, directory: &directory, name: &name };
             Incoming::admit_linked(gate, request, &link, target)?
@@ -57,7 +58,8 @@ pub(crate) async fn put(gate: &Gate, request: Request) -> Handled {
     let (pieces, content) = FileContent::channel();
     let store = StoreFile { tenant: tenant.clone(), file, content };
     let cx = depot_context(&head, &caller);
-    let stored = pass_on(gate, &caller, body, pieces, bus.send(store, &cx)).await?;
+    let stored = pass_on(gate, &caller, body, pieces, bus.send(store, &cx)).await;
+    let stored = stored.map_err(at_header)?;
     let answer = match &stored.info {
         Some(info) => file_info(&tenant, info),
         None => record_info(&tenant, &stored.record, DepotFileState::Ended),
@@ -66,13 +68,27 @@ pub(crate) async fn put(gate: &Gate, request: Request) -> Handled {
     Ok(respond(status, &answer, 512))
 }
 
-/// The parameters of a request with a link instead of a signature. Others are read when their sender is
-/// known.
-fn linked_query<'a, Q: Deserialize<'a> + JsonSchema>(request: &'a Request) -> Option<Q> {
+/// The parameters of a request with a link instead of a signature. Those of others are read when their
+/// sender is known.
+fn linked_query<'a, Q: Deserialize<'a> + JsonSchema>(
+    gate: &Gate,
+    request: &'a Request,
+) -> Result<Option<Q>, ApiError> {
     if Claim::is_made(request.headers()) {
-        return None;
+        return Ok(None);
     }
-    json::read_query(request.uri().query().unwrap_or_default()).ok()
+    let query = request.uri().query().unwrap_or_default();
+    let has_link = || form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "link");
+    match json::read_query(query) {
+        Ok(query) => Ok(Some(query)),
+        Err(_) if has_link() => Err(refused_link(gate, request)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The refusal of a link that something was added to.
+fn refused_link(gate: &Gate, request: &Request) -> ApiError {
+    gate.gatekeeper.refuse_link(Arrival::of(request.extensions()).peer)
 }
 
 /// An upload with a link, and what it names.
@@ -85,19 +101,15 @@ struct PutLink {
 
 /// The link of an upload without a signature. Such a request has no other parameters than the link
 /// covers.
-fn put_link(request: &Request) -> Result<Option<PutLink>, ApiError> {
-    let Some(query) = linked_query::<DepotPutQuery<'_>>(request) else { return Ok(None) };
+fn put_link(gate: &Gate, request: &Request) -> Result<Option<PutLink>, ApiError> {
+    let Some(query) = linked_query::<DepotPutQuery<'_>>(gate, request)? else { return Ok(None) };
     let DepotPutQuery { directory, name, priority, deliver_at, expires_at, if_absent, link } =
         query;
     let Some(link) = link else { return Ok(None) };
-    let others = [
-        (priority.is_some(), "priority"),
-        (deliver_at.is_some(), "deliver_at"),
-        (expires_at.is_some(), "expires_at"),
-        (if_absent.is_some(), "if_absent"),
-    ];
-    if let Some((_, field)) = others.iter().find(|(is_given, _)| *is_given) {
-        return Err(ApiError::invalid(*field, "The link does not cover this parameter."));
+    let has_others =
+        priority.is_some() || deliver_at.is_some() || expires_at.is_some() || if_absent.is_some();
+    if has_others {
+        return Err(refused_link(gate, request));
     }
     let path = request.uri().path().strip_prefix("/v1/depot/").unwrap_or_default();
     let tenant = unescape(path.split('/').next().unwrap_or_default())?;
@@ -123,7 +135,7 @@ fn new_file(gate: &Gate, incoming: &Incoming) -> Result<NewFile, ApiError> {
         directory,
         name: name.map_err(|error| ApiError::invalid("name", format!("{error}.")))?,
         content_type: content_type
-            .map(|value| text("content-type", value))
+            .map(|value| text("Content-Type", value))
             .transpose()?
             .unwrap_or_default(),
         metadata: metadata(&head.headers)?,
@@ -133,15 +145,25 @@ fn new_file(gate: &Gate, incoming: &Incoming) -> Result<NewFile, ApiError> {
         priority: query.priority.unwrap_or_default(),
         deliver_at: query.deliver_at,
         expires_at: query.expires_at,
-        submit_key: submit_key.map(|value| text("idempotency-key", value)).transpose()?,
+        submit_key: submit_key.map(|value| text("Idempotency-Key", value)).transpose()?,
         if_absent: query.if_absent.unwrap_or_default(),
         kind: None,
         level: incoming.level(gate)?,
     })
 }
 
+/// An error of the depot with the header of the request instead of the part of the file.
+fn at_header(error: ApiError) -> ApiError {
+    let header = match error.field.as_deref() {
+        Some("submit_key" | "idempotency-key") => "Idempotency-Key",
+        Some("content_type") => "Content-Type",
+        _ => return error,
+    };
+    error.of(header)
+}
+
 /// The value of a header as text.
-fn text(name: &'static str, value: &HeaderValue) -> Result<String, ApiError> {
+fn text(name: impl Into<Cow<'static, str>>, value: &HeaderValue) -> Result<String, ApiError> {
     let text = std::str::from_utf8(value.as_bytes());
     let text = text.map_err(|_| ApiError::invalid(name, "The header is not UTF-8."))?;
     Ok(text.to_owned())
@@ -151,7 +173,8 @@ fn text(name: &'static str, value: &HeaderValue) -> Result<String, ApiError> {
 fn metadata(headers: &HeaderMap) -> Result<Vec<(String, String)>, ApiError> {
     let named = headers.iter().filter_map(|(name, value)| {
         let name = name.as_str().strip_prefix(META)?;
-        Some(text("metadata", value).map(|value| (name.to_owned(), value)))
+        let value = text(format!("X-Rialto-Meta-{name}"), value);
+        Some(value.map(|value| (name.to_owned(), value)))
     });
     named.collect()
 }
@@ -159,7 +182,7 @@ fn metadata(headers: &HeaderMap) -> Result<Vec<(String, String)>, ApiError> {
 /// `GET /v1/depot/{tenant}/files/{id}`
 pub(crate) async fn get(gate: &Gate, request: Request) -> Handled {
     let bus = bus(gate)?;
-    let link = linked_query::<DepotGetQuery<'_>>(&request).and_then(|query| query.link);
+    let link = linked_query::<DepotGetQuery<'_>>(gate, &request)?.and_then(|query| query.link);
     let (caller, head) = match link.map(|link| link.into_owned()) {
         Some(link) => {
             let (head, _) = request.into_parts();
