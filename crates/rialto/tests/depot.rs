@@ -487,6 +487,10 @@ fn tokens_of_claims_live_as_long_as_the_venue() {
     let tokens: Vec<_> = printed.lines().collect();
     assert_eq!(tokens.len(), 4);
     pool.done(&["renew", tokens[0], tokens[1], "--for", "5m"]);
+    // Nothing is done if one of them is no token.
+    for call in ["complete", "fail", "refuse", "return", "renew"] {
+        assert_eq!(pool.refused(&[call, tokens[0], "x"]).0, 2);
+    }
     pool.done(&["complete", tokens[0]]);
     pool.done(&["refuse", tokens[1], "--reason", "no such column"]);
     pool.done(&["return", tokens[2]]);

@@ -5,7 +5,7 @@ use super::put::name_of;
 use crate::Error;
 use crate::duration;
 use crate::terminal::note;
-use rialto_depot::{Directory, RESULTS_MAX};
+use rialto_depot::{ClaimToken, Directory, InvalidClaimToken, RESULTS_MAX};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,8 +13,13 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 struct Tokens {
     /// The tokens that `rialto depot claim` printed.
-    #[arg(required = true, value_name = "TOKEN")]
+    #[arg(required = true, value_name = "TOKEN", value_parser = token)]
     tokens: Vec<String>,
+}
+
+/// Checks the form of a token, so that nothing is done if one of several is none.
+fn token(text: &str) -> Result<String, InvalidClaimToken> {
+    text.parse::<ClaimToken>().map(|_| text.to_owned())
 }
 
 impl Tokens {
