@@ -33,6 +33,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("rialto-depot", 4),
     ("rialto-feed", 4),
     ("rialto-flow", 4),
+    ("rialto-depot-bucket", 5),
     ("rialto-desk", 5),
     ("rialto-broker", 6),
     ("rialto-depot-desk", 6),

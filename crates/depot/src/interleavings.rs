@@ -82,7 +82,7 @@ fn a_copy_to_another_volume_ends_when_the_pool_is_closed() {
     let other = tempfile::tempdir().unwrap();
     let spec = crate::VolumeSpec {
         name: "other".to_owned(),
-        dir: other.path().to_owned(),
+        place: other.path().into(),
         weight: 1,
         identity: None,
     };

@@ -94,8 +94,8 @@ pub use upkeep::{
 };
 pub use upload::{StoredFile, Upload};
 pub use volume::{
-    BlockCompression, BlockSealing, StoredBytes, VolumeError, VolumeIdentity, VolumeNumber,
-    VolumeOptions, VolumeSpec, VolumeState, VolumeStatus, VolumeTotals,
+    BlockCompression, BlockSealing, BucketSpec, StoredBytes, VolumeError, VolumeIdentity,
+    VolumeNumber, VolumeOptions, VolumePlace, VolumeSpec, VolumeState, VolumeStatus, VolumeTotals,
 };
 pub use watcher::{
     AfterImport, PATTERNS_MAX, ScanReport, WATCHES_MAX, WatchSpec, WatchState, WatchStatus,

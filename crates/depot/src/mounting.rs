@@ -2,10 +2,11 @@
 
 use crate::DepotError;
 use crate::history::State;
-use crate::history::record::{Record, VolumeSettings};
+use crate::history::record::Record;
+use crate::history::volumes::{BucketVolume, DirectoryVolume, VolumeSettings};
 use crate::pool::Pool;
 use crate::record::FileRecord;
-use crate::volume::{VolumeNumber, VolumeSpec};
+use crate::volume::{VolumeNumber, VolumePlace, VolumeSpec};
 use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -13,7 +14,7 @@ use std::sync::PoisonError;
 pub const VOLUMES_MAX: usize = 256;
 
 fn number_of(state: &State, name: &str) -> Result<(VolumeNumber, VolumeSettings), DepotError> {
-    let found = state.volumes.iter().find(|(_, settings)| settings.name == name);
+    let found = state.volumes.iter().find(|(_, settings)| settings.name() == name);
     let unknown = || DepotError::UnknownVolume(name.to_owned());
     found.map(|(number, settings)| (*number, settings.clone())).ok_or_else(unknown)
 }
@@ -39,18 +40,31 @@ impl Pool {
     pub(crate) fn mount(&self, spec: VolumeSpec) -> Result<VolumeNumber, DepotError> {
         self.check_open()?;
         let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        self.check_apart(&spec)?;
-        let dir = self.recorded_dir(&spec.dir)?;
+        let dir = match &spec.place {
+            VolumePlace::Directory(dir) => {
+                self.check_apart(dir)?;
+                self.recorded_dir(dir)?
+            }
+            VolumePlace::Bucket(_) => String::new(),
+        };
         let (number, volumes) =
             self.history.read(|state| (state.next_volume(), state.volumes.len()))?;
         if volumes >= VOLUMES_MAX {
             return Err(DepotError::TooMany { what: "volumes", limit: VOLUMES_MAX });
         }
         let identity = self.volumes.mount(number, &spec)?;
-        let VolumeSpec { name, weight, .. } = spec;
-        let settings = VolumeSettings { name, dir, weight, identity, draining: false };
-        self.history
-            .record(|_| Ok::<_, DepotError>(((), vec![Record::Volume { number, settings }])))?;
+        let VolumeSpec { name, weight, place, .. } = spec;
+        let draining = false;
+        let settings = match place {
+            VolumePlace::Directory(_) => {
+                let volume = DirectoryVolume { name, dir, weight, identity, draining };
+                VolumeSettings::Directory(volume)
+            }
+            VolumePlace::Bucket(bucket) => {
+                VolumeSettings::Bucket(BucketVolume { name, bucket, weight, identity, draining })
+            }
+        };
+        self.history.record(|_| Ok::<_, DepotError>(((), vec![settings.record(number)])))?;
         // Whatever the level: files on a volume that the pool has forgotten would keep it from being
         // mounted again.
         self.history.sync()?;
@@ -59,10 +73,11 @@ impl Pool {
 
     /// Refuses a directory inside another volume, or around one: the search of one volume would meet the
     /// files of the other.
-    fn check_apart(&self, spec: &VolumeSpec) -> Result<(), DepotError> {
-        let dir = without_dots(&absolute(&spec.dir)?);
+    fn check_apart(&self, dir: &Path) -> Result<(), DepotError> {
+        let dir = without_dots(&absolute(dir)?);
         let volumes = self.history.read(|state| state.volumes.clone())?;
         for other in volumes.values() {
+            let VolumeSettings::Directory(other) = other else { continue };
             let held = without_dots(&absolute(&self.options.dir.join(&other.dir))?);
             let how = match (dir.starts_with(&held), held.starts_with(&dir)) {
                 // The same directory is refused where it is locked.
@@ -89,8 +104,8 @@ impl Pool {
         self.check_open()?;
         let changed = self.history.record(|state| {
             let (number, mut settings) = number_of(state, name)?;
-            settings.draining = draining;
-            Ok::<_, DepotError>((number, vec![Record::Volume { number, settings }]))
+            settings.set_draining(draining);
+            Ok::<_, DepotError>((number, vec![settings.record(number)]))
         })?;
         Ok(self.volumes.set_draining(changed.value, draining)?)
     }
@@ -98,12 +113,12 @@ impl Pool {
     pub(crate) fn unmount(&self, name: &str) -> Result<(), DepotError> {
         self.check_open()?;
         let (number, settings) = self.history.read(|state| number_of(state, name))??;
-        if !settings.draining {
+        if !settings.is_draining() {
             // No file must arrive between the count and the record.
             self.drain_volume(name, true)?;
         }
         let unmounted = self.unmount_drained(name, number);
-        if unmounted.is_err() && !settings.draining {
+        if unmounted.is_err() && !settings.is_draining() {
             // A refusal changes nothing. What it says is the first error.
             let undone = self.drain_volume(name, false);
             if let Err(error) = undone {

@@ -111,17 +111,18 @@ pub(crate) fn open(
     let mounted = history.read(|state| state.volumes.clone())?;
     for (number, settings) in &mounted {
         match volumes.mount(*number, &settings.spec(&options.dir)) {
-            Ok(_) if settings.draining => volumes.set_draining(*number, true)?,
+            Ok(_) if settings.is_draining() => volumes.set_draining(*number, true)?,
             Ok(_) => {}
             Err(error) => {
-                tracing::error!(volume = %settings.name, "the volume is absent: {error}");
-                report.absent_volumes.push(format!("{}: {error}", settings.name));
+                tracing::error!(volume = settings.name(), "the volume is absent: {error}");
+                report.absent_volumes.push(format!("{}: {error}", settings.name()));
             }
         }
     }
     let pool = Arc::new(Pool::new(options, lock, queue, history, volumes, upkeep));
     if is_new && let Some(dir) = pool.options.first_volume.clone() {
-        pool.mount(VolumeSpec { name: FIRST_VOLUME.to_owned(), dir, weight: 1, identity: None })?;
+        let (name, place) = (FIRST_VOLUME.to_owned(), dir.into());
+        pool.mount(VolumeSpec { name, place, weight: 1, identity: None })?;
     }
     pool.make_watches()?;
     let tenants = make_tenants(&pool, &mut report)?;

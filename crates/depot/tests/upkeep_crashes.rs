@@ -83,8 +83,8 @@ impl Stage {
         let inline = depot.put_bytes(&acme(), named("in", "inline"), b"inline")?.file.id;
         let waiting = depot.put_bytes(&acme(), named("in", "waiting"), &LARGE)?.file.id;
         let kept = depot.put_bytes(&acme(), named("out", "kept"), &LARGE)?.file.id;
-        let (name, dir) = ("other".to_owned(), Path::new("/other").to_owned());
-        depot.mount(VolumeSpec { name, dir, weight: 1, identity: None })?;
+        let (name, place) = ("other".to_owned(), Path::new("/other").into());
+        depot.mount(VolumeSpec { name, place, weight: 1, identity: None })?;
         depot.drain_volume("main", true)?;
         Ok(Files { inline, waiting, kept, dead, completed })
     }

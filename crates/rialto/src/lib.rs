@@ -12,6 +12,7 @@
 //! assert_eq!(rialto::config::print(&read), printed);
 //! ```
 
+mod buckets;
 pub mod cli;
 pub mod config;
 pub mod demo;

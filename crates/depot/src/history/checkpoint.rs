@@ -125,7 +125,7 @@ impl State {
         }
         if let Some(number) = cursor.volumes.pop() {
             let settings = self.volumes.get(&number);
-            let image = settings.map(|it| Record::Volume { number, settings: it.clone() });
+            let image = settings.map(|it| it.record(number));
             return Some(image.into_iter().collect());
         }
         if let Some((watch, after)) = &mut cursor.marks_of {

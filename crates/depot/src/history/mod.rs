@@ -11,6 +11,7 @@ pub(crate) mod record;
 mod save;
 mod state;
 mod submits;
+pub(crate) mod volumes;
 mod watches;
 
 pub use index::INDEX_DESCRIPTORS;

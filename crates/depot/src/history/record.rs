@@ -1,15 +1,15 @@
 //! The records of the history.
 
+use super::volumes::{BucketVolume, DirectoryVolume};
 use crate::name::{Directory, TenantName};
 use crate::quota::Quota;
 use crate::record::FileRecord;
-use crate::volume::{VolumeIdentity, VolumeNumber, VolumeSpec};
+use crate::volume::VolumeNumber;
 use crate::watcher::WatchSpec;
 use crate::{DirectoryKind, FileId};
 use rialto_clock::Timestamp;
 use rialto_log::Level;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use std::time::Duration;
 
 /// The version of the records. format: docs/formats/depot.md
@@ -77,28 +77,6 @@ pub(crate) struct DirectorySettings {
     pub(crate) expires_after: Option<Duration>,
 }
 
-/// A volume of the pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct VolumeSettings {
-    pub(crate) name: String,
-    pub(crate) dir: String,
-    pub(crate) weight: u32,
-    pub(crate) identity: VolumeIdentity,
-    pub(crate) draining: bool,
-}
-
-impl VolumeSettings {
-    /// The volume of a pool in this directory.
-    pub(crate) fn spec(&self, pool: &Path) -> VolumeSpec {
-        VolumeSpec {
-            name: self.name.clone(),
-            dir: pool.join(&self.dir),
-            weight: self.weight,
-            identity: Some(self.identity),
-        }
-    }
-}
-
 /// How a work file ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Ending {
@@ -155,8 +133,8 @@ pub(crate) enum Record {
     TenantDeleted { number: TenantNumber },
     /// A directory has these settings; the default ones remove it from the list.
     Directory { tenant: TenantNumber, directory: Directory, settings: DirectorySettings },
-    /// A volume is mounted, and takes new files unless it drains.
-    Volume { number: VolumeNumber, settings: VolumeSettings },
+    /// A volume in a directory is mounted, and takes new files unless it drains.
+    Volume { number: VolumeNumber, settings: DirectoryVolume },
     /// A volume is no longer of this pool.
     VolumeUnmounted { number: VolumeNumber },
     /// A file is kept under its path, instead of an earlier one of that path.
@@ -181,4 +159,6 @@ pub(crate) enum Record {
     ImportsForgotten { watch: String, marks: Vec<u128> },
     /// The level of the pool, which it keeps.
     Level(PoolLevel),
+    /// A volume in a bucket is mounted, and takes new files unless it drains.
+    Bucket { number: VolumeNumber, settings: BucketVolume },
 }

@@ -1,10 +1,9 @@
 //! The state that the history is folded into.
 
 use super::index::ColdIndex;
-use super::record::{
-    DirectorySettings, Ended, PoolLevel, Record, TenantNumber, TenantSettings, VolumeSettings,
-};
+use super::record::{DirectorySettings, Ended, PoolLevel, Record, TenantNumber, TenantSettings};
 use super::submits::SubmitKeys;
+use super::volumes::VolumeSettings;
 use super::watches::WatchStates;
 use crate::FileId;
 use crate::name::{Directory, TenantName};
@@ -127,6 +126,12 @@ impl State {
         TenantNumber(self.next_tenant)
     }
 
+    fn insert_volume(&mut self, number: VolumeNumber, settings: VolumeSettings) -> Vec<Garbage> {
+        self.next_volume = self.next_volume.max(number.0 + 1);
+        self.volumes.insert(number, settings);
+        Vec::new()
+    }
+
     pub(crate) fn next_volume(&self) -> VolumeNumber {
         VolumeNumber(self.next_volume)
     }
@@ -173,9 +178,10 @@ impl State {
                 Vec::new()
             }
             Record::Volume { number, settings } => {
-                self.next_volume = self.next_volume.max(number.0 + 1);
-                self.volumes.insert(number, settings);
-                Vec::new()
+                self.insert_volume(number, VolumeSettings::Directory(settings))
+            }
+            Record::Bucket { number, settings } => {
+                self.insert_volume(number, VolumeSettings::Bucket(settings))
             }
             Record::VolumeUnmounted { number } => {
                 self.volumes.remove(&number);

@@ -86,7 +86,8 @@ pub enum VolumeError {
     },
     /// The directory is not the volume that it was: its file system may not be mounted.
     #[error(
-        "volume {name} is gone: {} has no identity file `VOLUME`; mount its file system",
+        "volume {name} is gone: {} has no identity file `VOLUME`; mount its file system, or restore \
+         the objects of its bucket",
         dir.display()
     )]
     Gone {

@@ -22,7 +22,7 @@ impl Identity {
         Self { identity, shard_levels: shard_levels.min(SHARD_LEVELS_MAX) }
     }
 
-    fn text(self) -> String {
+    pub(super) fn text(self) -> String {
         let body = format!(
             "{BEGINNING}\nidentity {}\nshard-levels {}\n",
             self.identity, self.shard_levels

@@ -3,12 +3,14 @@
 use super::identity::Identity;
 use super::known_dirs::KnownDirs;
 use super::layout::Layout;
+use super::place::{Found, Place};
 use super::sync_group::SyncGroup;
 use super::{
-    VolumeError, VolumeIdentity, VolumeNumber, VolumeOptions, VolumeSpec, VolumeState, VolumeStatus,
+    BucketSpec, VolumeError, VolumeIdentity, VolumeNumber, VolumeOptions, VolumePlace, VolumeSpec,
+    VolumeState, VolumeStatus,
 };
 use crate::FileId;
-use rialto_disk::{Access, DirLock, Disk, DiskError, File};
+use rialto_disk::{Access, Disk, DiskError, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,8 +35,9 @@ pub struct MountedVolume {
     pub(super) unsynced_bytes: AtomicU64,
     pub(super) writers: AtomicU64,
     last_error: Mutex<Option<String>>,
-    /// Held for its drop.
-    _lock: Box<dyn DirLock>,
+    pub(super) place: Place,
+    /// Where its bucket is, if it is in one.
+    bucket: Option<BucketSpec>,
 }
 
 impl std::fmt::Debug for MountedVolume {
@@ -53,51 +56,18 @@ impl MountedVolume {
         check_name(&spec.name)?;
         let name = spec.name.clone();
         let failed = |source| VolumeError::disk(&spec.name, source);
-        let gone = || VolumeError::Gone { name: spec.name.clone(), dir: spec.dir.clone() };
-        let outside = Layout::new(&spec.dir, 0);
-        match spec.identity {
-            // Nothing is created where the volume should be: its file system may not be mounted.
-            Some(_) if Identity::read(&**disk, &name, &outside)?.is_none() => return Err(gone()),
-            Some(_) => {}
-            None => disk.create_dir_all(&spec.dir).map_err(failed)?,
-        }
-        let lock = disk.lock(&spec.dir).map_err(failed)?;
-        let found = Identity::read(&**disk, &name, &outside)?;
-        let identity = match (found, spec.identity) {
-            (Some(found), Some(expected)) if found.identity == expected => found,
-            (Some(found), None) if is_empty(&**disk, &outside).map_err(failed)? => found,
-            (Some(found), expected) => {
-                let (dir, found) = (spec.dir.clone(), found.identity);
-                return Err(VolumeError::Foreign { name, dir, expected, found });
-            }
-            (None, Some(_)) => return Err(gone()),
-            (None, None) => {
-                let identity = Identity::fresh(options.shard_levels);
-                identity.write(&**disk, &outside).map_err(failed)?;
-                identity
-            }
-        };
-        let layout = Layout::new(&spec.dir, identity.shard_levels);
-        disk.create_dir_all(layout.files()).map_err(failed)?;
-        // A hint, for the shards that are made from here on: a volume works without it.
-        let _ = disk.spread_dirs(layout.files());
-        // It is opened before anything is written that it is to cover.
-        let grouped = match disk.grouped_sync(&spec.dir) {
-            _ if !options.grouped_sync => None,
-            Ok(grouped) => Some(grouped),
-            Err(error) if error.is_unsupported() => {
-                tracing::info!(volume = name, %error, "files of this volume are synced one by one");
-                None
-            }
-            Err(error) => return Err(failed(error)),
+        let Found { place, disk, layout, identity, grouped } = Place::find(disk, spec, options)?;
+        let bucket = match &spec.place {
+            VolumePlace::Bucket(bucket) => Some(bucket.clone()),
+            VolumePlace::Directory(_) => None,
         };
         let volume = Self {
             number,
             name,
             weight: spec.weight,
-            identity: identity.identity,
+            identity,
             layout,
-            disk: Arc::clone(disk),
+            disk,
             sync: SyncGroup::new(grouped),
             known: Mutex::new(KnownDirs::new(options.known_dirs_max)),
             draining: AtomicBool::new(false),
@@ -110,7 +80,8 @@ impl MountedVolume {
             unsynced_bytes: AtomicU64::new(0),
             writers: AtomicU64::new(0),
             last_error: Mutex::new(None),
-            _lock: lock,
+            place,
+            bucket,
         };
         volume.measure().map_err(failed)?;
         Ok(volume)
@@ -154,7 +125,7 @@ impl MountedVolume {
     }
 
     /// The free space of its file system in bytes: as the disk last said it, less what was written
-    /// since.
+    /// since. The greatest number for a bucket, which has no limit.
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes.load(Ordering::Relaxed)
     }
@@ -175,6 +146,7 @@ impl MountedVolume {
             number: self.number,
             name: self.name.clone(),
             dir: self.layout.dir().to_owned(),
+            bucket: self.bucket.clone(),
             identity: self.identity,
             weight: self.weight,
             state: self.state(),
@@ -207,6 +179,9 @@ impl MountedVolume {
     pub(super) fn measure(&self) -> Result<(), DiskError> {
         let dir = self.layout.dir();
         self.free_bytes.store(self.disk.free_bytes(dir)?, Ordering::Relaxed);
+        if !self.place.has_free_space() {
+            return Ok(());
+        }
         self.total_bytes.store(self.disk.total_bytes(dir)?, Ordering::Relaxed);
         let device = self.disk.metadata(dir)?.device;
         self.device.store(device, Ordering::Relaxed);
@@ -310,8 +285,19 @@ impl MountedVolume {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Completes a file that is written, where a file exists from then on only.
+    pub(super) fn complete(&self, file: &dyn File) -> Result<(), VolumeError> {
+        if !self.place.is_durable_when_complete() {
+            return Ok(());
+        }
+        file.sync_data().map_err(|error| self.change_failed(error))
+    }
+
     pub(super) fn bytes_were_written(&self, bytes: u64) {
         self.bytes_written.fetch_add(bytes, Ordering::Relaxed);
+        if !self.place.has_free_space() {
+            return;
+        }
         let less = |free: u64| Some(free.saturating_sub(bytes));
         let _ = self.free_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
@@ -332,13 +318,4 @@ fn check_name(name: &str) -> Result<(), VolumeError> {
     }
     let name = name.chars().take(80).collect();
     Err(VolumeError::InvalidSpec { name, why: why.to_owned() })
-}
-
-/// Whether a directory holds no stored files and no shards.
-fn is_empty(disk: &dyn Disk, layout: &Layout) -> Result<bool, DiskError> {
-    let none = |names: Result<Vec<String>, DiskError>| match names {
-        Err(error) if error.is_not_found() => Ok(true),
-        names => names.map(|names| names.is_empty()),
-    };
-    Ok(none(disk.list_dirs(layout.files()))? && none(disk.list(layout.files()))?)
 }

@@ -1,21 +1,49 @@
 //! The settings of volumes.
 
-use super::VolumeIdentity;
+use super::{BucketSpec, Buckets, VolumeIdentity};
 use rialto_log::{Cipher, Compression, KeyRing};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a volume is: its place and its share of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeSpec {
     /// A name for people: 1 to 64 of `a` to `z`, `0` to `9`, `-`, `_` and `.`.
     pub name: String,
-    /// The directory.
-    pub dir: PathBuf,
+    /// Its directory or bucket.
+    pub place: VolumePlace,
     /// Its share of new files, relative to other volumes with as much free space; 0 is none.
     pub weight: u32,
     /// The identity that the first mount returned. With `None` the directory must not hold files of
-    /// a volume yet.
+    /// a volume yet, and the prefix of a bucket must not be a volume.
     pub identity: Option<VolumeIdentity>,
+}
+
+/// Where a volume is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VolumePlace {
+    /// In a directory.
+    Directory(PathBuf),
+    /// In a bucket, below a prefix.
+    Bucket(BucketSpec),
+}
+
+impl From<PathBuf> for VolumePlace {
+    fn from(dir: PathBuf) -> Self {
+        Self::Directory(dir)
+    }
+}
+
+impl From<&Path> for VolumePlace {
+    fn from(dir: &Path) -> Self {
+        Self::Directory(dir.to_owned())
+    }
+}
+
+impl From<&str> for VolumePlace {
+    fn from(dir: &str) -> Self {
+        Self::Directory(dir.into())
+    }
 }
 
 /// How the blocks of new files are compressed.
@@ -89,6 +117,8 @@ pub struct VolumeOptions {
     pub volume_unsynced_bytes_max: u64,
     /// The most bytes of all volumes that are not durable.
     pub unsynced_bytes_max: u64,
+    /// Opens the buckets of volumes. Without it there are volumes in directories only.
+    pub buckets: Option<Arc<dyn Buckets>>,
 }
 
 impl Default for VolumeOptions {
@@ -106,6 +136,7 @@ impl Default for VolumeOptions {
             free_bytes_min: 1 << 30,
             volume_unsynced_bytes_max: 256 << 20,
             unsynced_bytes_max: 1 << 30,
+            buckets: None,
         }
     }
 }

@@ -95,6 +95,9 @@ impl Created {
         };
         written.map_err(|error| volume.change_failed(error))?;
         volume.bytes_were_written(filled as u64);
+        if volume.place.is_durable_when_complete() {
+            return Ok(());
+        }
         self.charge.add(filled as u64);
         if self.charge.is_too_much() {
             let volume = &self.charge.volume;
@@ -187,7 +190,7 @@ impl Output {
     /// tried.
     fn flush(&mut self, is_last: bool) -> Result<(), VolumeError> {
         match self.created.clone() {
-            None => self.write_first()?,
+            None => self.write_first(is_last)?,
             Some(_) if self.filled == 0 => self.end_write_behind()?,
             Some(created) if is_last || !self.shared.options.write_behind => {
                 self.end_write_behind()?;
@@ -201,16 +204,19 @@ impl Output {
         }
         self.offset += self.filled as u64;
         self.filled = 0;
-        Ok(())
+        match (&self.created, is_last) {
+            (Some(created), true) => self.volume().complete(&*lock(created).file),
+            _ => Ok(()),
+        }
     }
 
     fn end_write_behind(&mut self) -> Result<(), VolumeError> {
         self.behind.take().map_or(Ok(()), WriteBehind::end)
     }
 
-    fn write_first(&mut self) -> Result<(), VolumeError> {
+    fn write_first(&mut self, is_last: bool) -> Result<(), VolumeError> {
         loop {
-            match self.create() {
+            match self.create(is_last) {
                 Ok(created) => {
                     self.created = Some(Arc::new(Mutex::new(created)));
                     return Ok(());
@@ -228,7 +234,7 @@ impl Output {
     }
 
     /// Creates the file and writes the buffer to it.
-    fn create(&mut self) -> Result<Created, VolumeError> {
+    fn create(&mut self, is_last: bool) -> Result<Created, VolumeError> {
         let known = self.len_hint.unwrap_or(0).max(self.filled as u64);
         let direct = known >= self.shared.options.direct_bytes_min && self.filled >= BLOCK_BYTES;
         let access = if direct { Access::Direct } else { Access::Buffered };
@@ -239,6 +245,10 @@ impl Output {
             Charge { volume: Arc::clone(&volume), shared: Arc::clone(&self.shared), bytes: 0 };
         let mut created = Created { file: Arc::from(file), path, charge, epoch };
         let written = created.write(&mut self.buffer, self.filled, self.offset);
+        let written = match is_last {
+            true => written.and_then(|()| volume.complete(&*created.file)),
+            false => written,
+        };
         match written {
             Ok(()) => Ok(created),
             Err(error) => {

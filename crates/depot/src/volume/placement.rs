@@ -18,10 +18,17 @@ pub(super) fn choose(
         volume.state() == VolumeState::Up && volume.weight() > 0 && !not.contains(&volume.number())
     };
     let needed = free_bytes_min.saturating_add(bytes);
-    let score = |volume: &Arc<MountedVolume>| {
-        // In units of 64 KiB, so that the sum of all volumes leaves 32 bits for the draw.
+    // In units of 64 KiB, so that the sum of all volumes leaves 32 bits for the draw.
+    let room = |volume: &Arc<MountedVolume>| {
         let room = volume.free_bytes().checked_sub(needed)?;
-        Some(u128::from(volume.weight()) * u128::from((room >> 16) + 1))
+        Some((room >> 16) + 1)
+    };
+    // A bucket has as much room as the volume with the most, so that its weight alone decides.
+    let limited = volumes.iter().filter(|it| takes(it) && it.place.has_free_space());
+    let most = limited.filter_map(room).max().unwrap_or(1);
+    let score = |volume: &Arc<MountedVolume>| {
+        let room = if volume.place.has_free_space() { room(volume)? } else { most };
+        Some(u128::from(volume.weight()) * u128::from(room))
     };
     // Computed once: states and free space change meanwhile.
     let scored: Vec<_> = volumes

@@ -6,9 +6,9 @@ use super::writer::SHA256_BYTES;
 use super::{Described, MountedVolume, StoredBytes, StoredPart, VolumeError};
 use crate::FileId;
 use aws_lc_rs::digest;
-use rialto_disk::{Access, File};
+use rialto_disk::{Access, DiskError, File};
 use rialto_log::{BlobError, Cipher, KeyRing};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How much of the end of a file the first read fetches: the whole of a small file.
@@ -50,16 +50,11 @@ impl Source {
     ) -> Result<Self, VolumeError> {
         let file = match volume.disk.open(&path, Access::Read) {
             Ok(file) => file,
-            Err(error) if error.is_not_found() => {
-                volume.check_identity()?;
-                let name = volume.name().to_owned();
-                return Err(volume.note(VolumeError::Missing { name, path }));
-            }
-            Err(error) => return Err(volume.read_failed(error)),
+            Err(error) => return Err(unread(volume, &path, error)),
         };
         let bytes = match stored {
             Some(stored) => stored.stored_bytes,
-            None => file.len().map_err(|error| volume.read_failed(error))?,
+            None => file.len().map_err(|error| unread(volume, &path, error))?,
         };
         let mut source = Self {
             volume: Arc::clone(volume),
@@ -90,7 +85,7 @@ impl Source {
         match self.file.read_full_at(begin, target) {
             Ok(read) if read == target.len() => Ok(()),
             Ok(_) => Err(self.invalid(part, "the file ends before it does")),
-            Err(error) => Err(self.volume.read_failed(error)),
+            Err(error) => Err(unread(&self.volume, &self.path, error)),
         }
     }
 
@@ -127,6 +122,20 @@ impl Source {
         }
         let footer = Footer::decode(bytes).map_err(|why| self.invalid(StoredPart::Footer, why))?;
         Ok((footer, stated))
+    }
+}
+
+/// The error of a stored file that cannot be read. A bucket says when it is read that it is missing.
+fn unread(volume: &MountedVolume, path: &Path, error: DiskError) -> VolumeError {
+    if !error.is_not_found() {
+        return volume.read_failed(error);
+    }
+    match volume.check_identity() {
+        Ok(()) => {
+            let (name, path) = (volume.name().to_owned(), path.to_owned());
+            volume.note(VolumeError::Missing { name, path })
+        }
+        Err(error) => error,
     }
 }
 

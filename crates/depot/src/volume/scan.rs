@@ -3,7 +3,7 @@
 use super::{MountedVolume, VolumeError};
 use crate::FileId;
 use rialto_clock::Timestamp;
-use rialto_disk::DiskError;
+use rialto_disk::{DiskError, Metadata};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 
@@ -29,7 +29,7 @@ pub struct ScanCursor {
     /// The last name of it that was listed.
     after: Option<OsString>,
     /// What is left of the names that were listed last.
-    listed: VecDeque<FileId>,
+    listed: VecDeque<(FileId, Option<Metadata>)>,
     /// Files whose names are no ids.
     foreign: u64,
 }
@@ -51,14 +51,14 @@ impl MountedVolume {
     ) -> Result<Vec<FoundFile>, VolumeError> {
         let mut found = Vec::new();
         while found.len() < max {
-            let Some(id) = cursor.listed.front().copied() else {
+            let Some((id, known)) = cursor.listed.front().copied() else {
                 if cursor.shard >= self.layout.shards() {
                     break;
                 }
                 self.list_shard(cursor).map_err(|error| self.read_failed(error))?;
                 continue;
             };
-            match self.find(id) {
+            match self.find(id, known) {
                 Ok(file) => found.push(file),
                 // It was removed after its directory was listed.
                 Err(error) if error.is_not_found() => {}
@@ -72,15 +72,16 @@ impl MountedVolume {
     /// Lists the next names of a shard.
     fn list_shard(&self, cursor: &mut ScanCursor) -> Result<(), DiskError> {
         let dir = self.layout.shard_dir(cursor.shard);
-        let page = match self.disk.list_page(&dir, cursor.after.as_deref(), LISTED_MAX) {
+        let page = self.place.list_files(&*self.disk, &dir, cursor.after.as_deref(), LISTED_MAX);
+        let page = match page {
             Ok(page) => page,
             Err(error) if error.is_not_found() => Vec::new(),
             Err(error) => return Err(error),
         };
-        for entry in &page {
+        for (entry, known) in &page {
             let id = entry.name.to_str().and_then(|name| name.parse::<FileId>().ok());
             match id.filter(|id| self.layout.shard(*id) == cursor.shard) {
-                Some(id) => cursor.listed.push_back(id),
+                Some(id) => cursor.listed.push_back((id, *known)),
                 None => cursor.foreign += 1,
             }
         }
@@ -88,13 +89,17 @@ impl MountedVolume {
             cursor.shard += 1;
             cursor.after = None;
         } else {
-            cursor.after = page.last().map(|entry| entry.name.clone());
+            cursor.after = page.last().map(|(entry, _)| entry.name.clone());
         }
         Ok(())
     }
 
-    fn find(&self, id: FileId) -> Result<FoundFile, DiskError> {
-        let metadata = self.disk.metadata(&self.layout.path(id))?;
+    /// A file whose directory was listed, with what the list said of it.
+    fn find(&self, id: FileId, known: Option<Metadata>) -> Result<FoundFile, DiskError> {
+        let metadata = match known {
+            Some(known) => known,
+            None => self.disk.metadata(&self.layout.path(id))?,
+        };
         let modified = Timestamp(u64::try_from(metadata.modified_ns).unwrap_or(0));
         Ok(FoundFile { id, stored_bytes: metadata.len_bytes, modified })
     }

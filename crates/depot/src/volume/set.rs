@@ -24,8 +24,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// use std::sync::Arc;
 ///
 /// let volumes = Volumes::new(Arc::new(SimDisk::new(7)), VolumeOptions::default());
-/// let dir = "/files".into();
-/// let spec = VolumeSpec { name: "a".to_owned(), dir, weight: 1, identity: None };
+/// let place = "/files".into();
+/// let spec = VolumeSpec { name: "a".to_owned(), place, weight: 1, identity: None };
 /// volumes.mount(VolumeNumber(1), &spec)?;
 /// let id = FileId(1 << 64);
 /// let mut writer = volumes.begin(id, None, &[])?;
@@ -94,7 +94,7 @@ impl Volumes {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Mounts a volume and locks its directory. Returns its identity, which the caller keeps in the
+    /// Mounts a volume, and locks it if it is a directory. Returns its identity, which the caller keeps in the
     /// specification: later mounts then refuse another directory in its place.
     ///
     /// # Errors
@@ -175,12 +175,12 @@ impl Volumes {
         self.shared.volumes().iter().map(|it| it.status()).collect()
     }
 
-    /// The space of all volumes.
+    /// The space of all volumes in directories.
     pub fn totals(&self) -> VolumeTotals {
         let mut devices = HashSet::new();
         let mut totals = VolumeTotals::default();
         for volume in &*self.shared.volumes() {
-            if !devices.insert(volume.device()) {
+            if !volume.place.has_free_space() || !devices.insert(volume.device()) {
                 continue;
             }
             totals.file_systems += 1;
@@ -268,7 +268,8 @@ impl Volumes {
         self.get(volume)?.scan(cursor, max)
     }
 
-    /// Moves a stored file into the directory `quarantine` of its volume, durably.
+    /// Moves a stored file into the directory `quarantine` of its volume, durably. In a bucket it is
+    /// copied and removed.
     ///
     /// # Errors
     /// If the volume is not mounted, the file is missing, or the disk fails.

@@ -1,5 +1,6 @@
 //! The values that describe volumes and stored files.
 
+use super::BucketSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -98,17 +99,20 @@ pub struct VolumeStatus {
     pub number: VolumeNumber,
     /// Its name.
     pub name: String,
-    /// Its directory.
+    /// Its directory; `s3://BUCKET/PREFIX` for a bucket.
     pub dir: PathBuf,
+    /// Its bucket, if it is in one.
+    pub bucket: Option<BucketSpec>,
     /// Its identity.
     pub identity: VolumeIdentity,
     /// Its share of new files, relative to other volumes with as much free space.
     pub weight: u32,
     /// Whether it takes new files.
     pub state: VolumeState,
-    /// The free space of its file system when it was last asked for.
+    /// The free space of its file system when it was last asked for; the greatest number for a
+    /// bucket, which has no limit.
     pub free_bytes: u64,
-    /// The size of its file system.
+    /// The size of its file system; 0 for a bucket.
     pub total_bytes: u64,
     /// The device number of its file system.
     pub device: u64,
@@ -122,7 +126,7 @@ pub struct VolumeStatus {
     pub last_error: Option<String>,
 }
 
-/// The space of all volumes; volumes that share a file system count once.
+/// The space of all volumes in directories; volumes that share a file system count once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VolumeTotals {
     /// The free space in bytes.

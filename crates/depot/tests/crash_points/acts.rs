@@ -401,7 +401,7 @@ pub(crate) fn a_mount_and_an_unmount() -> Act {
     act(|world| {
         let spec = |name: &str| VolumeSpec {
             name: name.to_owned(),
-            dir: format!("/{name}").into(),
+            place: format!("/{name}").as_str().into(),
             weight: 1,
             identity: None,
         };

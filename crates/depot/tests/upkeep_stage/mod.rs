@@ -41,7 +41,7 @@ pub fn shelf(depot: &Depot, directory: &str) {
 }
 
 pub fn spec(name: &str, dir: &Path) -> VolumeSpec {
-    VolumeSpec { name: name.to_owned(), dir: dir.to_owned(), weight: 1, identity: None }
+    VolumeSpec { name: name.to_owned(), place: dir.into(), weight: 1, identity: None }
 }
 
 pub fn shelf_of_new_tenant(depot: &Depot, directory: &str) {

@@ -28,7 +28,7 @@ pub(crate) fn options() -> VolumeOptions {
 }
 
 pub(crate) fn spec(name: &str, dir: &Path) -> VolumeSpec {
-    VolumeSpec { name: name.to_owned(), dir: dir.to_owned(), weight: 1, identity: None }
+    VolumeSpec { name: name.to_owned(), place: dir.into(), weight: 1, identity: None }
 }
 
 /// One volume `one` in `dir`.

@@ -2,9 +2,9 @@
 
 use rialto_api::sign::to_hex;
 use rialto_api::{
-    Base64, DepotClaim, DepotDeadLetter, DepotDirectory, DepotDirectoryKind, DepotFailedClaim,
-    DepotFile, DepotFileState, DepotSettledAnswer, DepotTenant, DepotTenantState, DepotUnreadable,
-    DepotVolume, DepotVolumeState, HexText,
+    Base64, DepotBucket, DepotClaim, DepotDeadLetter, DepotDirectory, DepotDirectoryKind,
+    DepotFailedClaim, DepotFile, DepotFileState, DepotSettledAnswer, DepotTenant, DepotTenantState,
+    DepotUnreadable, DepotVolume, DepotVolumeState, HexText,
 };
 use rialto_depot::{
     Claim, DeadFile, DirectoryInfo, DirectoryKind, FileInfo, FileRecord, FileState, TenantInfo,
@@ -156,6 +156,13 @@ pub fn volume_info(volume: &VolumeStatus) -> DepotVolume {
     DepotVolume {
         name: volume.name.clone(),
         dir: volume.dir.to_string_lossy().into_owned(),
+        bucket: volume.bucket.as_ref().map(|bucket| DepotBucket {
+            bucket: bucket.bucket.clone(),
+            prefix: bucket.prefix.clone(),
+            endpoint: bucket.endpoint.clone(),
+            region: bucket.region.clone(),
+            allow_http: bucket.allow_http,
+        }),
         identity: volume.identity.to_string(),
         weight: volume.weight,
         state: match volume.state {

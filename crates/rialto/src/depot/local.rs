@@ -10,7 +10,7 @@ use rialto_client::api::{DepotFileState, DepotScrubAnswer};
 use rialto_depot::{
     AfterImport, ClaimOptions, ClaimToken, Depot, DepotError, DepotOptions, Directory,
     DirectoryKind, FileId, FileInfo, NewFile, Quota, TenantInfo, TenantName, Upload, VolumeError,
-    VolumeSpec, WatchSpec,
+    VolumePlace, VolumeSpec, WatchSpec,
 };
 use rialto_depot_desk::{ADOPTIONS_MAX, Adopted};
 use rialto_gateway::depot_json::{
@@ -48,6 +48,7 @@ impl LocalPool {
         // A key encrypts what this command writes, as in a venue: stored files, history and queues.
         options.volumes.sealing.encryption = keys.current().map(|_| Cipher::Aes256Gcm);
         options.volumes.keys = keys;
+        options.volumes.buckets = crate::buckets::buckets();
         if searches {
             options.upkeep.orphan_period = Duration::from_secs(1);
             options.upkeep.orphan_age_min = Duration::ZERO;
@@ -314,8 +315,9 @@ impl AnyPool for LocalPool {
     }
 
     fn mount(&self, mut volume: VolumeSpec) -> Result<(), Error> {
-        let absolute = std::path::absolute(&volume.dir);
-        volume.dir = absolute.map_err(Error::file("mount", &volume.dir))?;
+        if let VolumePlace::Directory(dir) = &mut volume.place {
+            *dir = std::path::absolute(&*dir).map_err(Error::file("mount", &*dir))?;
+        }
         self.depot.mount(volume).map(drop).map_err(told)
     }
 

@@ -12,9 +12,9 @@ use crate::remote::Remote;
 use bytes::Bytes;
 use rialto_client::api::sign::{BodyHash, to_hex};
 use rialto_client::api::{
-    DepotAdoptRequest, DepotClaimRequest, DepotDeadLettersQuery, DepotDirectoryKind,
-    DepotDirectoryRequest, DepotFailRequest, DepotFileKind, DepotFilesQuery, DepotPutQuery,
-    DepotRedriveQuery, DepotRefuseRequest, DepotRenewRequest, DepotSettleRequest,
+    DepotAdoptRequest, DepotBucketRequest, DepotClaimRequest, DepotDeadLettersQuery,
+    DepotDirectoryKind, DepotDirectoryRequest, DepotFailRequest, DepotFileKind, DepotFilesQuery,
+    DepotPutQuery, DepotRedriveQuery, DepotRefuseRequest, DepotRenewRequest, DepotSettleRequest,
     DepotSettledAnswer, DepotShelfQuery, DepotTenantRequest, DepotTenantsQuery, DepotVolumeRequest,
     DepotWatchAfter, DepotWatchRequest, Rows,
 };
@@ -23,7 +23,7 @@ use rialto_client::{
 };
 use rialto_depot::{
     AfterImport, ClaimToken, DepotError, Directory, DirectoryKind, FileId, FileName, NewFile,
-    PAGE_FILES_MAX, Quota, TenantName, VolumeSpec, WatchSpec, WatchTenants,
+    PAGE_FILES_MAX, Quota, TenantName, VolumePlace, VolumeSpec, WatchSpec, WatchTenants,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -506,9 +506,23 @@ impl AnyPool for RemotePool {
     }
 
     fn mount(&self, volume: VolumeSpec) -> Result<(), Error> {
+        let (dir, bucket) = match &volume.place {
+            VolumePlace::Directory(dir) => (Some(dir.to_string_lossy().into()), None),
+            VolumePlace::Bucket(it) => {
+                let bucket = DepotBucketRequest {
+                    bucket: it.bucket.as_str().into(),
+                    prefix: Some(it.prefix.as_str().into()),
+                    endpoint: it.endpoint.as_str().into(),
+                    region: it.region.as_str().into(),
+                    allow_http: Some(it.allow_http),
+                };
+                (None, Some(bucket))
+            }
+        };
         let body = DepotVolumeRequest {
             name: volume.name.as_str().into(),
-            dir: volume.dir.to_string_lossy().into(),
+            dir,
+            bucket,
             weight: Some(volume.weight),
             identity: volume.identity.map(|identity| identity.to_string().into()),
         };

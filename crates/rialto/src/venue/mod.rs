@@ -458,6 +458,7 @@ fn depot_options(config: &Config, disk: &Arc<dyn Disk>) -> DepotOptions {
             free_bytes_min: depot.free_bytes_min,
             volume_unsynced_bytes_max: depot.unsynced_bytes / 4,
             unsynced_bytes_max: depot.unsynced_bytes,
+            buckets: crate::buckets::buckets(),
             ..VolumeOptions::default()
         },
         rates: depot.rates,

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{DepotVolumeRequest, DepotVolumesAnswer, Nothing};
 use rialto_bus::Dispatch;
-use rialto_depot::VolumeSpec;
+use rialto_depot::{BucketSpec, VolumePlace, VolumeSpec};
 use rialto_depot_desk::{DrainVolume, ListVolumes, MountVolume, UnmountVolume};
 use std::path::PathBuf;
 
@@ -35,20 +35,35 @@ pub(crate) async fn mount(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
     let Nothing {} = call.query()?;
     let body: DepotVolumeRequest<'_> = call.json()?;
-    let dir = PathBuf::from(&*body.dir);
-    if !dir.is_absolute() {
-        return Err(ApiError::invalid("dir", "The directory of a volume is an absolute path."));
-    }
+    let place = match (&body.dir, &body.bucket) {
+        (Some(dir), None) => directory(dir)?,
+        (None, Some(bucket)) => VolumePlace::Bucket(BucketSpec {
+            bucket: bucket.bucket.to_string(),
+            prefix: bucket.prefix.as_deref().unwrap_or_default().to_owned(),
+            endpoint: bucket.endpoint.to_string(),
+            region: bucket.region.to_string(),
+            allow_http: bucket.allow_http.unwrap_or_default(),
+        }),
+        _ => return Err(ApiError::invalid("dir", "A volume has a directory or a bucket.")),
+    };
     let identity = body.identity.as_deref().map(str::parse).transpose();
     let spec = VolumeSpec {
         name: body.name.to_string(),
-        dir,
+        place,
         weight: body.weight.unwrap_or(WEIGHT_USUAL),
         identity: identity
             .map_err(|error: String| ApiError::invalid("identity", format!("{error}.")))?,
     };
     let mounted = bus(gate)?.send(MountVolume { spec }, &call.depot_cx()).await?;
     Ok(respond(StatusCode::CREATED, &volume_info(&mounted), 384))
+}
+
+fn directory(dir: &str) -> Result<VolumePlace, ApiError> {
+    let dir = PathBuf::from(dir);
+    match dir.is_absolute() {
+        true => Ok(VolumePlace::Directory(dir)),
+        false => Err(ApiError::invalid("dir", "The directory of a volume is an absolute path.")),
+    }
 }
 
 fn named(call: &Call) -> Result<String, ApiError> {
