@@ -71,7 +71,7 @@ impl Buckets for S3Buckets {
         let credentials = Credentials::find(volume, &self.variable)?;
         let store = |time_max| {
             let built = client(spec, &credentials, time_max).build();
-            let invalid = |error| BucketError::Failed(format!("its bucket is not valid: {error}"));
+            let invalid = |error: object_store::Error| BucketError::Failed(error.to_string());
             built.map(Arc::new).map_err(invalid)
         };
         let (store, completing) = (store(RETRY_TIME_MAX)?, store(COMPLETION_TIME_MAX)?);

@@ -41,7 +41,7 @@ impl Credentials {
             }
         }
         Err(BucketError::Failed(format!(
-            "its bucket has no credentials: set {VARIABLES}{KEY_ID} and {VARIABLES}{SECRET}, or \
+            "there are no credentials: set {VARIABLES}{KEY_ID} and {VARIABLES}{SECRET}, or \
              {own}{KEY_ID} and {own}{SECRET}"
         )))
     }

@@ -4,7 +4,7 @@ use rialto_depot::volume::BucketError;
 use std::future::Future;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 
 /// One thread, which sends and receives for all buckets. It is not blocked: what is computed there is
 /// the encryption and the signatures of requests.
@@ -27,7 +27,7 @@ impl Running {
         time_max: Duration,
         request: impl Future<Output = Result<T, object_store::Error>> + Send + 'static,
     ) -> Result<T, BucketError> {
-        let Some(handle) = self.runtime.as_ref().map(Runtime::handle).map(Handle::clone) else {
+        let Some(handle) = self.runtime.as_ref().map(Runtime::handle).cloned() else {
             return Err(BucketError::Failed("the client of buckets has ended".to_owned()));
         };
         let (sender, receiver) = sync_channel(1);

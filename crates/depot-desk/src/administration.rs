@@ -256,8 +256,8 @@ impl Handler<MountVolume> for DepotService {
             }
         });
         mounted.await?.map_err(|refused| {
-            if let VolumeError::InvalidSpec { .. } = refused {
-                return AtField("name").invalid(format!("{refused}."));
+            if let VolumeError::InvalidSpec { field, .. } = refused {
+                return AtField(field).invalid(format!("{refused}."));
             }
             let message = format!("The volume cannot be mounted: {refused}.");
             Error::new(ErrorKind::Conflict, "volume_refused", message)

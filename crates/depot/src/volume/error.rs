@@ -81,7 +81,17 @@ pub enum VolumeError {
     InvalidSpec {
         /// The name as given.
         name: String,
+        /// What of the specification is not valid: `name` or `bucket`.
+        field: &'static str,
         /// What to correct.
+        why: String,
+    },
+    /// The bucket of a volume cannot be used by this process.
+    #[error("the bucket of volume {name} cannot be opened: {why}")]
+    NoBucket {
+        /// The volume.
+        name: String,
+        /// What lacks.
         why: String,
     },
     /// The directory is not the volume that it was: its file system may not be mounted.

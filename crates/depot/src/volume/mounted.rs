@@ -3,7 +3,7 @@
 use super::identity::Identity;
 use super::known_dirs::KnownDirs;
 use super::layout::Layout;
-use super::place::{Found, Place};
+use super::place::{Found, MountedPlace};
 use super::sync_group::SyncGroup;
 use super::{
     BucketSpec, VolumeError, VolumeIdentity, VolumeNumber, VolumeOptions, VolumePlace, VolumeSpec,
@@ -35,7 +35,7 @@ pub struct MountedVolume {
     pub(super) unsynced_bytes: AtomicU64,
     pub(super) writers: AtomicU64,
     last_error: Mutex<Option<String>>,
-    pub(super) place: Place,
+    pub(super) place: MountedPlace,
     /// Where its bucket is, if it is in one.
     bucket: Option<BucketSpec>,
 }
@@ -56,7 +56,8 @@ impl MountedVolume {
         check_name(&spec.name)?;
         let name = spec.name.clone();
         let failed = |source| VolumeError::disk(&spec.name, source);
-        let Found { place, disk, layout, identity, grouped } = Place::find(disk, spec, options)?;
+        let Found { place, disk, layout, identity, grouped } =
+            MountedPlace::find(disk, spec, options)?;
         let bucket = match &spec.place {
             VolumePlace::Bucket(bucket) => Some(bucket.clone()),
             VolumePlace::Directory(_) => None,
@@ -317,5 +318,5 @@ fn check_name(name: &str) -> Result<(), VolumeError> {
         return Ok(());
     }
     let name = name.chars().take(80).collect();
-    Err(VolumeError::InvalidSpec { name, why: why.to_owned() })
+    Err(VolumeError::InvalidSpec { name, field: "name", why: why.to_owned() })
 }

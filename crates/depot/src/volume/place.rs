@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The place of a mounted volume.
-pub(super) enum Place {
+pub(super) enum MountedPlace {
     /// A directory, locked for as long as the volume is mounted or read.
     Directory {
         /// Held for its drop.
@@ -23,14 +23,14 @@ pub(super) enum Place {
 
 /// A place that was found to be the volume that was asked for.
 pub(super) struct Found {
-    pub(super) place: Place,
+    pub(super) place: MountedPlace,
     pub(super) disk: Arc<dyn Disk>,
     pub(super) layout: Layout,
     pub(super) identity: VolumeIdentity,
     pub(super) grouped: Option<Box<dyn GroupedSync>>,
 }
 
-impl Place {
+impl MountedPlace {
     /// Finds or makes the volume of a specification.
     pub(super) fn find(
         disk: &Arc<dyn Disk>,
@@ -118,7 +118,7 @@ fn find_directory(
         }
         Err(error) => return Err(failed(error)),
     };
-    let place = Place::Directory { _lock: lock };
+    let place = MountedPlace::Directory { _lock: lock };
     Ok(Found { place, disk: Arc::clone(disk), layout, identity: identity.identity, grouped })
 }
 
@@ -128,12 +128,13 @@ fn find_bucket(
     options: &VolumeOptions,
 ) -> Result<Found, VolumeError> {
     let name = &spec.name;
-    let invalid = |why: String| VolumeError::InvalidSpec { name: name.clone(), why };
+    let invalid = |why| VolumeError::InvalidSpec { name: name.clone(), field: "bucket", why };
     bucket.check().map_err(invalid)?;
+    let unusable = |why: String| VolumeError::NoBucket { name: name.clone(), why };
     let Some(buckets) = &options.buckets else {
-        return Err(invalid("this program is built without buckets".to_owned()));
+        return Err(unusable("this program is built without buckets".to_owned()));
     };
-    let opened = buckets.open(name, bucket).map_err(|error| invalid(error.to_string()))?;
+    let opened = buckets.open(name, bucket).map_err(|error| unusable(error.to_string()))?;
     let root = PathBuf::from(bucket.to_string());
     let disk = Arc::new(BucketDisk::new(opened, root.clone(), &bucket.prefix));
     // Keys need no shards: a bucket has no directories.
@@ -162,7 +163,7 @@ fn find_bucket(
             }
         }
     };
-    let place = Place::Bucket(Arc::clone(&disk));
+    let place = MountedPlace::Bucket(Arc::clone(&disk));
     Ok(Found { place, disk, layout, identity: identity.identity, grouped: None })
 }
 
