@@ -186,6 +186,10 @@ fn a_prefix_is_one_volume_of_one_pool() {
     let failed = volumes.mount(TWO, &bucket_spec("two", "s")).unwrap_err();
     assert!(failed.to_string().contains("503"), "{failed}");
     assert_eq!(bucket.keys("s/"), Vec::<String>::new());
+    // The identity that an earlier attempt of the same call stored is its own.
+    bucket.fail(&[]);
+    bucket.repeat_creates();
+    volumes.mount(TWO, &bucket_spec("two", "t")).unwrap();
 }
 
 #[test]

@@ -87,6 +87,30 @@ fn volumes_are_mounted_drained_and_unmounted() {
 }
 
 #[test]
+fn a_volume_has_a_directory_or_a_valid_bucket_and_no_credentials() {
+    let venue = TestVenue::with_depot(config(), |options| options);
+    let mount = |body: Value| venue.operate("POST", "/v1/depot/volumes", body);
+    let bucket = |endpoint: &str| {
+        let at = json!({"bucket": "cold", "endpoint": endpoint, "region": "eu-west-1"});
+        json!({"name": "cold", "bucket": at})
+    };
+    let mut both = bucket("https://s3.example.com");
+    both["dir"] = json!("/nowhere");
+    assert_eq!(mount(both).refuses(400, "invalid_field").field(), "dir");
+    assert_eq!(mount(json!({"name": "cold"})).refuses(400, "invalid_field").field(), "dir");
+    let plain = mount(bucket("http://s3.example.com")).refuses(400, "invalid_field");
+    assert_eq!(plain.field(), "bucket");
+    let mut secret = bucket("https://s3.example.com");
+    secret["bucket"]["secret_access_key"] = json!("s");
+    assert_eq!(mount(secret).status, 400);
+    // The library of this test opens no buckets.
+    mount(bucket("https://s3.example.com")).refuses(409, "volume_refused");
+    let all = venue.operate("GET", "/v1/depot/volumes", Value::Null).expect(200);
+    assert_eq!(all["volumes"].as_array().unwrap().len(), 1);
+    assert_eq!(all["volumes"][0]["bucket"], Value::Null);
+}
+
+#[test]
 fn a_failed_file_becomes_a_dead_letter_and_is_redriven() {
     let venue = TestVenue::with_depot(config(), |options| options);
     let key = tenant_key(&venue, "acme", &["read", "write", "work"]);

@@ -6,13 +6,14 @@ use super::record::{
     TenantSettings,
 };
 use super::state::Held;
+use super::volumes::{BucketVolume, DirectoryVolume, VolumeSettings};
 use super::{History, State};
 use crate::DepotError;
 use crate::FileId;
 use crate::name::{Directory, FileName, TenantName};
 use crate::options::DepotOptions;
 use crate::record::{FileRecord, Place};
-use crate::volume::{StoredBytes, VolumeNumber};
+use crate::volume::{BucketSpec, StoredBytes, VolumeIdentity, VolumeNumber};
 use rialto_clock::Timestamp;
 use rialto_disk::{RealDisk, SimDisk};
 use rialto_log::{Cipher, KeyRing, Level};
@@ -70,6 +71,42 @@ fn make_tenants(history: &History) {
     };
     let directory = Directory::new("out").unwrap();
     record(history, vec![Record::Directory { tenant: TENANTS[0], directory, settings }]);
+    let volumes = volumes();
+    record(history, volumes.iter().map(|(number, it)| it.record(*number)).collect());
+}
+
+/// A volume in a directory and one in a bucket.
+fn volumes() -> [(VolumeNumber, VolumeSettings); 2] {
+    let (identity, weight) = (VolumeIdentity(7), 2);
+    let directory = DirectoryVolume {
+        name: "main".to_owned(),
+        dir: "volume".to_owned(),
+        weight,
+        identity,
+        draining: false,
+    };
+    let bucket = BucketVolume {
+        name: "cold".to_owned(),
+        bucket: BucketSpec {
+            bucket: "files".to_owned(),
+            prefix: "p".to_owned(),
+            endpoint: "https://a".to_owned(),
+            region: "r".to_owned(),
+            allow_http: false,
+        },
+        weight,
+        identity,
+        draining: true,
+    };
+    let bucket = VolumeSettings::Bucket(bucket);
+    [(VolumeNumber(0), VolumeSettings::Directory(directory)), (VolumeNumber(1), bucket)]
+}
+
+#[test]
+fn volumes_are_recorded_as_the_format_says() {
+    let encoded = volumes().map(|(number, it)| postcard::to_stdvec(&it.record(number)).unwrap());
+    assert_eq!(encoded[0], b"\x03\x00\x04main\x06volume\x02\x07\x00");
+    assert_eq!(encoded[1], b"\x10\x01\x04cold\x05files\x01p\x09https://a\x01r\x00\x02\x07\x01");
 }
 
 /// Keeps, replaces, completes and removes files, from this id on.
@@ -106,6 +143,7 @@ fn change(history: &History, from: u128) {
 /// Everything that the pool asks the state for.
 #[derive(Debug, PartialEq)]
 struct Answers {
+    volumes: Vec<(VolumeNumber, VolumeSettings)>,
     kept: Vec<(TenantNumber, FileRecord)>,
     completed: Vec<(TenantNumber, Retained)>,
     by_id: usize,
@@ -142,6 +180,7 @@ fn answers_of(state: &State) -> Answers {
     let orphans = (0..400_u128).filter(|id| !is_known(id));
     let keys = (0..60).map(|nth| format!("key-{}", nth * 5));
     Answers {
+        volumes: state.volumes.iter().map(|(number, it)| (*number, it.clone())).collect(),
         by_id,
         held: TENANTS.iter().map(held).collect(),
         submitted: keys.flat_map(|key| TENANTS.map(|it| state.submitted(it, &key))).collect(),

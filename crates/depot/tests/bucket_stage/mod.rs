@@ -32,8 +32,10 @@ struct Inner {
     open_parts: usize,
     asked: HashMap<Asked, u64>,
     failing: HashSet<Asked>,
-    /// It is there, and its answers say so, although it was to fail: an answer that was lost.
+    /// What fails is done nevertheless, but for removals: its answer alone is lost.
     loses_answers: bool,
+    /// The first attempt to create an object is done and not answered, and the second finds it.
+    repeats_creates: bool,
     read_bytes_max: Option<usize>,
     now: Timestamp,
 }
@@ -54,7 +56,7 @@ impl MemoryBucket {
         match inner.failing.contains(&asked) {
             true => {
                 let failed = BucketError::Failed("503 Slow Down".to_owned());
-                (inner.loses_answers, Err(failed))
+                (inner.loses_answers && asked != Asked::Remove, Err(failed))
             }
             false => (true, Ok(())),
         }
@@ -71,6 +73,10 @@ impl MemoryBucket {
 
     pub fn lose_answers(&self, loses_answers: bool) {
         self.lock().loses_answers = loses_answers;
+    }
+
+    pub fn repeat_creates(&self) {
+        self.lock().repeats_creates = true;
     }
 
     pub fn cut_reads(&self, bytes_max: Option<usize>) {
@@ -132,7 +138,7 @@ impl Bucket for MemoryBucket {
         if does && is_new {
             self.store(key, bytes);
         }
-        answer.map(|()| is_new)
+        answer.map(|()| is_new && !self.lock().repeats_creates)
     }
 
     fn begin(&self, key: &str) -> Result<Box<dyn ObjectParts>, BucketError> {
