@@ -295,6 +295,22 @@ impl Pool {
         tenant: &Tenant,
         record: &FileRecord,
         source: &mut FileReader,
+        keep: impl FnMut() -> Result<(), DepotError>,
+    ) -> Result<(FileRecord, Finished), DepotError> {
+        let (new, finished) = self.write_again(tenant, record, source, keep)?;
+        if let Err(error) = finished.make_durable() {
+            finished.discard();
+            return Err(error.into());
+        }
+        Ok((new, finished))
+    }
+
+    /// As [`Pool::store_again`], but nothing is durable yet.
+    pub(super) fn write_again(
+        &self,
+        tenant: &Tenant,
+        record: &FileRecord,
+        source: &mut FileReader,
         mut keep: impl FnMut() -> Result<(), DepotError>,
     ) -> Result<(FileRecord, Finished), DepotError> {
         let from = record.place.stored().map(|stored| stored.volume);
@@ -325,10 +341,6 @@ impl Pool {
             return Err(DepotError::Internal(why));
         }
         let finished = writer.finish(&record.describe(&tenant.name)?)?;
-        if let Err(error) = finished.make_durable() {
-            finished.discard();
-            return Err(error.into());
-        }
         let place = Place::Volume(finished.stored().clone());
         Ok((FileRecord { place, ..record.clone() }, finished))
     }

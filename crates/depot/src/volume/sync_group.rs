@@ -109,8 +109,12 @@ impl SyncGroup {
         self.parents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns when the files are durable, or with the first failure of one of them.
-    pub(super) fn sync(&self, disk: &dyn Disk, files: &[Arc<Unsynced>]) -> Result<(), DiskError> {
+    /// Returns when each of the files is durable or has failed.
+    pub(super) fn sync(
+        &self,
+        disk: &dyn Disk,
+        files: &[Arc<Unsynced>],
+    ) -> Vec<Result<(), DiskError>> {
         let mut state = self.lock();
         state.waiting.extend(files.iter().cloned());
         while files.iter().any(|file| file.result().is_none()) {
@@ -128,7 +132,7 @@ impl SyncGroup {
             self.woken.notify_all();
         }
         drop(state);
-        files.iter().try_for_each(|file| file.result().take().unwrap_or(Ok(())))
+        files.iter().map(|file| file.result().take().unwrap_or(Ok(()))).collect()
     }
 
     /// Syncs a group and gives every file its result.
@@ -249,7 +253,7 @@ mod tests {
             released.recv().unwrap();
         });
         std::thread::scope(|scope| {
-            let sync = |file: &Arc<Unsynced>| group.sync(&disk, &[Arc::clone(file)]);
+            let sync = |file: &Arc<Unsynced>| group.sync(&disk, &[Arc::clone(file)]).remove(0);
             let (first, others) = files.split_first().unwrap();
             let first = scope.spawn(move || sync(first));
             has_begun.recv().unwrap();
@@ -332,7 +336,7 @@ mod tests {
         let group = SyncGroup::new(Some(disk.grouped_sync(Path::new("/")).unwrap()));
         let files = files(&disk, 8);
         let before = disk.operations();
-        group.sync(&disk, &files).unwrap();
+        assert!(group.sync(&disk, &files).iter().all(Result::is_ok));
         assert_eq!(disk.operations(), before + 1);
         disk.crash();
         assert_eq!(disk.paths().len(), 8);

@@ -11,6 +11,7 @@ use super::{StoredBytes, StoredPart, VolumeError, VolumeNumber};
 use crate::FileId;
 use aws_lc_rs::digest;
 use rialto_log::BlobError;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// The length of a SHA-256.
@@ -247,18 +248,35 @@ impl Finished {
     /// # Errors
     /// If the file is not durable, and never will be: discard it.
     pub fn make_durable(&self) -> Result<(), VolumeError> {
-        let volume = &self.placed.volume;
-        let unsynced = {
-            let created = lock(&self.created);
-            let dir = created.path.parent().unwrap_or(&created.path);
-            Unsynced::new(Arc::clone(&created.file), dir, created.epoch)
-        };
-        volume
-            .sync
-            .sync(&*volume.disk, &[unsynced])
-            .map_err(|error| volume.change_failed(error))?;
-        lock(&self.created).charge.clear();
-        Ok(())
+        Self::make_all_durable(&[self]).pop().unwrap_or(Ok(()))
+    }
+
+    /// As [`Finished::make_durable`] for several files, of which those of a volume share a sync. The
+    /// results are in the order of the files.
+    pub(crate) fn make_all_durable(files: &[&Self]) -> Vec<Result<(), VolumeError>> {
+        let mut of_volumes: BTreeMap<VolumeNumber, Vec<usize>> = BTreeMap::new();
+        for (nth, file) in files.iter().enumerate() {
+            of_volumes.entry(file.placed.volume.number()).or_default().push(nth);
+        }
+        let mut results: Vec<_> = files.iter().map(|_| Ok(())).collect();
+        for places in of_volumes.into_values() {
+            let unsynced: Vec<_> = places.iter().map(|nth| files[*nth].unsynced()).collect();
+            let volume = &files[places[0]].placed.volume;
+            let synced = volume.sync.sync(&*volume.disk, &unsynced);
+            for (nth, result) in places.into_iter().zip(synced) {
+                if result.is_ok() {
+                    lock(&files[nth].created).charge.clear();
+                }
+                results[nth] = result.map_err(|error| volume.change_failed(error));
+            }
+        }
+        results
+    }
+
+    fn unsynced(&self) -> Arc<Unsynced> {
+        let created = lock(&self.created);
+        let dir = created.path.parent().unwrap_or(&created.path);
+        Unsynced::new(Arc::clone(&created.file), dir, created.epoch)
     }
 
     /// Removes the file. If that fails, the bytes have no record, and the search for orphans finds
