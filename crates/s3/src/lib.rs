@@ -29,6 +29,8 @@ mod receiving;
 mod server;
 mod service;
 mod session;
+#[cfg(feature = "signing")]
+pub mod signing;
 mod socket;
 mod traffic;
 mod understood;

@@ -65,15 +65,15 @@ fn check(text: &'static str, request: impl Fn(&World, &[u8]) -> Signed) {
             Ok(())
         })
         .unwrap();
-    assert_eq!(world.send(&Signed::put("good", b"abc")).status, 200);
-    assert_eq!(world.send(&Signed::get("good")).body, "abc");
+    assert_eq!(world.send(&raw::put("good", b"abc")).status, 200);
+    assert_eq!(world.send(&raw::get("good")).body, "abc");
 }
 
 #[test]
 fn any_list_of_objects_to_delete_is_answered() {
     let list = "<Delete><Quiet>true</Quiet><Object><Key>a/b&amp;c</Key></Object>\
                 <Object><Key>d</Key><ETag>\"0\"</ETag></Object></Delete>";
-    check(list, |_, body| Signed::new("POST", "/acme?delete=", body));
+    check(list, |_, body| raw::signed("POST", "/acme?delete=", body));
 }
 
 #[test]
@@ -82,13 +82,13 @@ fn any_list_of_parts_is_answered() {
                  <ETag>\"900150983cd24fb0d6963f7d28e17f72\"</ETag></Part>\
                  <Part><PartNumber>2</PartNumber><ETag>x</ETag></Part></CompleteMultipartUpload>";
     check(parts, |world, body| {
-        let begun = world.send(&Signed::new("POST", "/acme/whole?uploads=", b"")).body;
+        let begun = world.send(&raw::signed("POST", "/acme/whole?uploads=", b"")).body;
         let id = begun.split("<UploadId>").nth(1).and_then(|it| it.split('<').next()).unwrap();
         let part = format!("/acme/whole?partNumber=1&uploadId={id}");
-        assert_eq!(world.send(&Signed::new("PUT", &part, b"abc")).status, 200);
+        assert_eq!(world.send(&raw::signed("PUT", &part, b"abc")).status, 200);
         // An upload that stays would use up what a tenant may begin.
-        let abort = Signed::new("DELETE", &format!("/acme/whole?uploadId={id}"), b"");
-        let complete = Signed::new("POST", &format!("/acme/whole?uploadId={id}"), body);
+        let abort = raw::signed("DELETE", &format!("/acme/whole?uploadId={id}"), b"");
+        let complete = raw::signed("POST", &format!("/acme/whole?uploadId={id}"), body);
         let answer = world.send(&complete);
         let _ = world.send(&abort);
         assert!(answer.status < 500, "{} {}", answer.status, answer.body);
@@ -100,9 +100,9 @@ fn any_list_of_parts_is_answered() {
 fn any_body_in_chunks_is_answered_and_stored_whole_or_not_at_all() {
     let body = "5\r\n12345\r\n4\r\n6789\r\n0\r\nx-amz-checksum-crc32:y/Q5Jg==\r\n\r\n";
     check(body, |world, wire| {
-        let stored = world.send(&Signed::get("a"));
+        let stored = world.send(&raw::get("a"));
         // The checksum follows the content, so that nothing but this content is stored.
         assert!(stored.status == 404 || stored.body == "123456789", "{stored:?}");
-        Signed::put("a", b"").in_unsigned_chunks(wire, 9, "x-amz-checksum-crc32")
+        raw::put("a", b"").in_unsigned_chunks(wire, 9, "x-amz-checksum-crc32")
     });
 }

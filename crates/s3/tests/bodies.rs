@@ -25,12 +25,12 @@ fn wrong_checksums_store_nothing() {
         ("x-amz-checksum-sha1", "2jmj7l5rSw0yVb/vlWAYkK/YBwk="),
         ("x-amz-checksum-sha256", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
     ] {
-        refused(Signed::put("a", b"abc").header(name, value), bad);
+        refused(raw::put("a", b"abc").header(name, value), bad);
     }
-    refused(Signed::put("a", b"abc").header("content-md5", "no"), (400, "InvalidDigest"));
+    refused(raw::put("a", b"abc").header("content-md5", "no"), (400, "InvalidDigest"));
     let zeros = "0".repeat(64);
-    refused(Signed::put("a", b"abc").payload(&zeros), (400, "XAmzContentSHA256Mismatch"));
-    let algorithm = Signed::put("a", b"abc").header("x-amz-sdk-checksum-algorithm", "CRC32");
+    refused(raw::put("a", b"abc").payload(&zeros), (400, "XAmzContentSHA256Mismatch"));
+    let algorithm = raw::put("a", b"abc").header("x-amz-sdk-checksum-algorithm", "CRC32");
     refused(algorithm, (400, "InvalidRequest"));
 }
 
@@ -44,9 +44,9 @@ fn right_checksums_are_kept_and_answered() {
         ("x-amz-checksum-crc64nvme", "rosUhgp5mIg="),
         ("content-md5", "JfnnlDI7RTiF9RgfG2JNCw=="),
     ] {
-        let put = world.send(&Signed::put("a", b"123456789").header(name, value));
+        let put = world.send(&raw::put("a", b"123456789").header(name, value));
         assert_eq!(put.status, 200, "{name} {}", put.body);
-        let head = Signed::new("HEAD", "/acme/a", b"").header("x-amz-checksum-mode", "ENABLED");
+        let head = raw::signed("HEAD", "/acme/a", b"").header("x-amz-checksum-mode", "ENABLED");
         let kept = world.send(&head);
         let expected = name.starts_with("x-amz").then(|| value.to_ascii_lowercase());
         assert_eq!(kept.header(name).map(str::to_owned), expected, "{name}");
@@ -57,7 +57,7 @@ fn right_checksums_are_kept_and_answered() {
 fn chunks_with_trailers_are_decoded_and_compared() {
     let world = World::new();
     let send = |wire: &[u8], decoded: usize| {
-        let put = Signed::put("a", b"").in_unsigned_chunks(wire, decoded, "x-amz-checksum-crc32");
+        let put = raw::put("a", b"").in_unsigned_chunks(wire, decoded, "x-amz-checksum-crc32");
         let answer = world.send(&put);
         (answer.status, answer.refusal().1.to_owned())
     };
@@ -82,14 +82,14 @@ fn chunks_with_trailers_are_decoded_and_compared() {
         assert_eq!(world.files(), 0);
     }
     assert_eq!(send(whole, 9).0, 200);
-    assert_eq!(world.send(&Signed::get("a")).body, "123456789");
+    assert_eq!(world.send(&raw::get("a")).body, "123456789");
 }
 
 #[test]
 fn signed_chunks_are_verified_each_and_bounded() {
     let world = World::new();
     let body: Vec<u8> = (0..200_000_u32).map(|nth| nth as u8 | 1).collect();
-    let put = Signed::put("a", &body).in_signed_chunks(65_536);
+    let put = raw::put("a", &body).in_signed_chunks(65_536);
     assert_eq!(world.send(&put).status, 200);
     assert_eq!(world.depot.file_at(&tenant("acme"), "a").unwrap().record.bytes, 200_000);
 
@@ -97,13 +97,13 @@ fn signed_chunks_are_verified_each_and_bounded() {
     let at = wire.len() / 2;
     wire[at] ^= 1;
     let mut stream = world.connect();
-    let mut bytes = Signed::put("b", &body).in_signed_chunks(65_536).head();
+    let mut bytes = raw::put("b", &body).in_signed_chunks(65_536).head();
     bytes.extend_from_slice(&wire);
     stream.write_all(&bytes).unwrap();
     assert_eq!(Answer::read(&mut stream).refusal(), (403, "SignatureDoesNotMatch"));
 
     let long = vec![0; usize::try_from(CHUNK_BYTES_MAX).unwrap() + 1];
-    let put = Signed::put("b", &long).in_signed_chunks(long.len());
+    let put = raw::put("b", &long).in_signed_chunks(long.len());
     assert_eq!(world.send(&put).refusal(), (400, "EntityTooLarge"));
     assert_eq!(world.files(), 1);
 }
@@ -117,7 +117,7 @@ fn a_long_unsigned_chunk_is_not_held_in_memory() {
     let crc32 = b"x-amz-checksum-crc32:wzn+bw==\r\n\r\n";
     wire.truncate(wire.len() - 2);
     wire.extend_from_slice(crc32);
-    let put = Signed::put("a", b"").in_unsigned_chunks(&wire, 20 << 20, "x-amz-checksum-crc32");
+    let put = raw::put("a", b"").in_unsigned_chunks(&wire, 20 << 20, "x-amz-checksum-crc32");
     assert_eq!(world.send(&put).status, 200);
     assert_eq!(world.depot.file_at(&tenant("acme"), "a").unwrap().record.bytes, 20 << 20);
 }
@@ -125,9 +125,7 @@ fn a_long_unsigned_chunk_is_not_held_in_memory() {
 #[test]
 fn a_body_that_ends_early_stores_nothing() {
     let world = World::new();
-    for request in
-        [Signed::put("a", b"abc").length(10), Signed::put("a", b"abc").link(60).length(10)]
-    {
+    for request in [raw::put("a", b"abc").length(10), raw::put("a", b"abc").link(60).length(10)] {
         let mut stream = world.connect();
         stream.write_all(&request.head()).unwrap();
         stream.write_all(b"abc").unwrap();
@@ -155,11 +153,11 @@ fn names_that_are_no_paths_are_refused() {
         (&"x".repeat(4_096), "KeyTooLongError"),
         (".multipart/parts/0/00001", "InvalidArgument"),
     ] {
-        let put = world.send(&Signed::put(key, b"abc"));
+        let put = world.send(&raw::put(key, b"abc"));
         assert_eq!(put.refusal(), (400, code), "{key} {}", put.body);
     }
     assert_eq!(world.files(), 0);
-    assert_eq!(world.send(&Signed::get("a%00b")).refusal(), (404, "NoSuchKey"));
+    assert_eq!(world.send(&raw::get("a%00b")).refusal(), (404, "NoSuchKey"));
 }
 
 #[test]
@@ -167,8 +165,8 @@ fn a_file_for_workers_is_not_stored_over_s3() {
     let world = World::new();
     let (work, inbox) = (Some(DirectoryKind::Work), Directory::new("in").unwrap());
     world.depot.set_directory(&tenant("acme"), &inbox, work, Quota::default()).unwrap();
-    assert_eq!(world.send(&Signed::put("in/a", b"abc")).refusal(), (400, "InvalidRequest"));
-    let begin = Signed::new("POST", "/acme/in/a?uploads=", b"");
+    assert_eq!(world.send(&raw::put("in/a", b"abc")).refusal(), (400, "InvalidRequest"));
+    let begin = raw::signed("POST", "/acme/in/a?uploads=", b"");
     assert_eq!(world.send(&begin).refusal(), (400, "InvalidRequest"));
     assert_eq!(world.files(), 0);
 }
@@ -176,7 +174,7 @@ fn a_file_for_workers_is_not_stored_over_s3() {
 /// Sends half of a body, does something, and sends the rest. Returns the answer.
 fn interrupted(world: &World, between: impl FnOnce()) -> Answer {
     let body = vec![7; 8 << 20];
-    let request = Signed::put("a", &body);
+    let request = raw::put("a", &body);
     let mut stream = world.connect();
     stream.write_all(&request.head()).unwrap();
     stream.write_all(&body[..4 << 20]).unwrap();
@@ -192,7 +190,7 @@ fn what_happens_in_the_middle_of_an_upload_is_told_and_leaves_nothing() {
     let acme = tenant("acme");
     let quota = Quota { bytes_max: 5 << 20, ..Quota::default() };
     world.depot.set_quota(&acme, quota).unwrap();
-    let full = world.send(&Signed::put("a", &vec![7; 8 << 20]));
+    let full = world.send(&raw::put("a", &vec![7; 8 << 20]));
     assert_eq!(full.refusal(), (403, "QuotaExceeded"));
     assert_eq!(world.files(), 0);
     world.depot.set_quota(&acme, Quota::default()).unwrap();

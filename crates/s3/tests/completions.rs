@@ -19,17 +19,17 @@ fn element<'t>(body: &'t str, name: &str) -> &'t str {
 
 /// Begins an upload, and stores two parts. Returns its completion.
 fn begun(world: &World, key: &str) -> Signed {
-    let begun = world.send(&Signed::new("POST", &format!("/acme/{key}?uploads="), b""));
+    let begun = world.send(&raw::signed("POST", &format!("/acme/{key}?uploads="), b""));
     let id = element(&begun.body, "UploadId").to_owned();
     let mut list = String::new();
     for number in 1..=2_u8 {
         let target = format!("/acme/{key}?partNumber={number}&uploadId={id}");
-        let stored = world.send(&Signed::new("PUT", &target, &vec![number; PART_BYTES]));
+        let stored = world.send(&raw::signed("PUT", &target, &vec![number; PART_BYTES]));
         let etag = stored.header("etag").unwrap();
         list += &format!("<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>");
     }
     let body = format!("<CompleteMultipartUpload>{list}</CompleteMultipartUpload>");
-    Signed::new("POST", &format!("/acme/{key}?uploadId={id}"), body.as_bytes())
+    raw::signed("POST", &format!("/acme/{key}?uploadId={id}"), body.as_bytes())
 }
 
 fn is_there(world: &World, key: &str) -> bool {

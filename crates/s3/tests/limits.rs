@@ -4,7 +4,7 @@
 
 mod raw;
 
-use raw::{Answer, Signed, World, tenant, until};
+use raw::{Answer, World, tenant, until};
 use rialto_depot_desk::DepotLimits;
 use rialto_s3::S3Options;
 use std::io::{Read, Write};
@@ -27,7 +27,7 @@ fn one_connection_more_than_there_may_be_is_closed_at_once() {
         assert_eq!(world.traffic.connections_refused(), 1);
         drop(first);
         until("the state is reached", || world.traffic.connections() <= 1);
-        assert_eq!(world.send(&Signed::put("a", b"abc")).status, 200);
+        assert_eq!(world.send(&raw::put("a", b"abc")).status, 200);
     }
 }
 
@@ -57,10 +57,10 @@ fn a_body_that_comes_too_slowly_is_refused() {
     });
     let body = vec![7; 100_000];
     let delete = b"<Delete><Object><Key>a</Key></Object></Delete>";
-    for request in [Signed::put("a", &body), Signed::new("POST", "/acme?delete=", delete)] {
+    for request in [raw::put("a", &body), raw::signed("POST", "/acme?delete=", delete)] {
         let mut stream = world.connect();
         stream.write_all(&request.head()).unwrap();
-        stream.write_all(&request.body[..10]).unwrap();
+        stream.write_all(&request.wire()[..10]).unwrap();
         assert_eq!(Answer::read(&mut stream).refusal(), (400, "RequestTimeout"));
         assert_eq!(world.files(), 0);
     }
@@ -70,9 +70,9 @@ fn a_body_that_comes_too_slowly_is_refused() {
 fn a_client_that_takes_no_answer_is_left() {
     let world =
         world(S3Options { answer_timeout: Duration::from_millis(200), ..S3Options::default() });
-    assert_eq!(world.send(&Signed::put("a", &vec![7; 32 << 20])).status, 200);
+    assert_eq!(world.send(&raw::put("a", &vec![7; 32 << 20])).status, 200);
     let mut stream = world.connect();
-    stream.write_all(&Signed::get("a").head()).unwrap();
+    stream.write_all(&raw::get("a").head()).unwrap();
     until("the state is reached", || world.traffic.connections() > 0 && world.bus.downloads() > 0);
     // It reads nothing, and its place is free again.
     until("the state is reached", || {
@@ -85,25 +85,25 @@ fn a_key_has_so_many_requests_and_uploads_at_a_time() {
     let limits = DepotLimits { key_uploads_max: 1, ..DepotLimits::default() };
     let world = World::with(S3Options { key_requests_max: 2, ..S3Options::default() }, limits);
     let body = vec![7; 1 << 20];
-    let hold = Signed::put("a", &body);
+    let hold = raw::put("a", &body);
     let mut first = world.connect();
     first.write_all(&hold.head()).unwrap();
     until("the state is reached", || world.bus.uploads() > 0);
-    assert_eq!(world.send(&Signed::put("b", b"abc")).refusal(), (503, "SlowDown"));
-    let slow = Signed::new("POST", "/acme?delete=", b"<Delete></Delete>");
+    assert_eq!(world.send(&raw::put("b", b"abc")).refusal(), (503, "SlowDown"));
+    let slow = raw::signed("POST", "/acme?delete=", b"<Delete></Delete>");
     let mut second = world.connect();
     second.write_all(&slow.head()).unwrap();
     until("the state is reached", || world.traffic.requests() >= 2);
-    let third = world.send(&Signed::get("none"));
+    let third = world.send(&raw::get("none"));
     assert_eq!(third.refusal(), (503, "SlowDown"));
     drop(second);
     first.write_all(&body).unwrap();
     assert_eq!(Answer::read(&mut first).status, 200);
-    assert_eq!(world.send(&Signed::get("none")).refusal(), (404, "NoSuchKey"));
+    assert_eq!(world.send(&raw::get("none")).refusal(), (404, "NoSuchKey"));
 }
 
 fn begin(world: &World, key: &str) -> Answer {
-    world.send(&Signed::new("POST", &format!("/acme/{key}?uploads="), b""))
+    world.send(&raw::signed("POST", &format!("/acme/{key}?uploads="), b""))
 }
 
 fn id_of(answer: &Answer) -> String {
@@ -121,9 +121,9 @@ fn open_uploads_are_bounded_until_one_ends_or_expires() {
     let (first, second) = (id_of(&begin(&world, "a")), id_of(&begin(&world, "a")));
     assert_eq!(begin(&world, "a").refusal(), (503, "SlowDown"));
     let part =
-        |id: &str| Signed::new("PUT", &format!("/acme/a?partNumber=1&uploadId={id}"), b"abc");
+        |id: &str| raw::signed("PUT", &format!("/acme/a?partNumber=1&uploadId={id}"), b"abc");
     assert_eq!(world.send(&part(&second)).status, 200);
-    let abort = Signed::new("DELETE", &format!("/acme/a?uploadId={first}"), b"");
+    let abort = raw::signed("DELETE", &format!("/acme/a?uploadId={first}"), b"");
     assert_eq!(world.send(&abort).status, 204);
     assert_eq!(begin(&world, "a").status, 200);
     assert_eq!(begin(&world, "a").refusal(), (503, "SlowDown"));
@@ -141,7 +141,7 @@ fn parts_out_of_order_and_short_ones_are_refused_and_the_upload_goes_on() {
     let mut tags = Vec::new();
     for (number, bytes) in [(1, 5 << 20), (2, 10), (3, 20)] {
         let target = format!("/acme/a?partNumber={number}&uploadId={id}");
-        let put = world.send(&Signed::new("PUT", &target, &vec![number; bytes]));
+        let put = world.send(&raw::signed("PUT", &target, &vec![number; bytes]));
         tags.push(put.header("etag").unwrap().trim_matches('"').to_owned());
     }
     let complete = |numbers: &[usize]| {
@@ -152,15 +152,15 @@ fn parts_out_of_order_and_short_ones_are_refused_and_the_upload_goes_on() {
         let parts: String = numbers.iter().map(part).collect();
         let body = format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>");
         let target = format!("/acme/a?uploadId={id}");
-        let answer = world.send(&Signed::new("POST", &target, body.as_bytes()));
+        let answer = world.send(&raw::signed("POST", &target, body.as_bytes()));
         (answer.status, answer.refusal().1.to_owned())
     };
     assert_eq!(complete(&[3, 1]), (400, "InvalidPartOrder".to_owned()));
     assert_eq!(complete(&[1, 2, 3]), (400, "EntityTooSmall".to_owned()));
     assert_eq!(complete(&[]), (400, "MalformedXML".to_owned()));
-    let zero = Signed::new("PUT", &format!("/acme/a?partNumber=0&uploadId={id}"), b"abc");
+    let zero = raw::signed("PUT", &format!("/acme/a?partNumber=0&uploadId={id}"), b"abc");
     assert_eq!(world.send(&zero).refusal(), (400, "InvalidArgument"));
-    assert_eq!(world.send(&Signed::get("a")).refusal(), (404, "NoSuchKey"));
+    assert_eq!(world.send(&raw::get("a")).refusal(), (404, "NoSuchKey"));
     assert_eq!(complete(&[1, 2]).0, 200);
     // Of the upload, the object alone is left.
     until("its parts are deleted", || world.files() == 1);
@@ -172,7 +172,7 @@ fn parts_out_of_order_and_short_ones_are_refused_and_the_upload_goes_on() {
 fn a_stop_answers_what_was_received() {
     let world = World::new();
     let body = vec![7; 1 << 20];
-    let request = Signed::put("a", &body);
+    let request = raw::put("a", &body);
     let mut stream = world.connect();
     stream.write_all(&request.head()).unwrap();
     until("the state is reached", || world.bus.uploads() > 0);

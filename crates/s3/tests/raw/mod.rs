@@ -3,9 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod sign;
-
-pub(crate) use sign::Signed;
+pub(crate) use rialto_s3::signing::Signed;
 
 use rialto_api::{DepotGrant, DepotRight, TenantPattern};
 use rialto_depot::{Depot, DepotOptions, Directory, DirectoryKind, Quota, TenantName};
@@ -21,6 +19,19 @@ use tokio::sync::watch;
 
 pub(crate) const ID: &str = "rk_1";
 pub(crate) const SECRET: &str = "5ec4e7";
+
+/// A request of the key [`ID`].
+pub(crate) fn signed(method: &str, target: &str, body: &[u8]) -> Signed {
+    Signed::new((ID, SECRET), method, target, body)
+}
+
+pub(crate) fn put(key: &str, body: &[u8]) -> Signed {
+    signed("PUT", &format!("/acme/{key}"), body)
+}
+
+pub(crate) fn get(key: &str) -> Signed {
+    signed("GET", &format!("/acme/{key}"), b"")
+}
 
 /// Keys in memory.
 #[derive(Default)]

@@ -1,6 +1,6 @@
-//! Requests signed with signature version 4, in every way that S3 knows.
+//! Requests of a client, signed with signature version 4 in every way that S3 knows: for tests and
+//! measurements.
 
-use super::{ID, SECRET};
 use aws_lc_rs::hmac;
 use rialto_api::sign::{sha256, to_hex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,14 +22,14 @@ fn hash(bytes: &[u8]) -> String {
 
 /// A request that is being put together.
 #[derive(Clone)]
-pub(crate) struct Signed {
+pub struct Signed {
     method: String,
     path: String,
     query: Vec<(String, String)>,
     headers: Vec<(String, String)>,
     /// Headers that the signature does not cover.
     free: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
+    body: Vec<u8>,
     payload: String,
     id: String,
     secret: String,
@@ -37,17 +37,20 @@ pub(crate) struct Signed {
     expires_s: Option<u64>,
     signed_chunk: Option<usize>,
     length: Option<usize>,
+    is_kept: bool,
 }
 
 impl Signed {
-    /// A request of a path that needs no escapes; `query` follows a `?`.
-    pub(crate) fn new(method: &str, target: &str, body: &[u8]) -> Signed {
+    /// A request of a key, given by its id and its secret, for a path that needs no escapes; a query
+    /// follows a `?`.
+    #[must_use]
+    pub fn new((id, secret): (&str, &str), method: &str, target: &str, body: &[u8]) -> Signed {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let pair = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (name.to_owned(), value.to_owned())
         };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Signed {
             method: method.to_owned(),
             path: path.to_owned(),
@@ -56,64 +59,68 @@ impl Signed {
             free: Vec::new(),
             body: body.to_vec(),
             payload: hash(body),
-            id: ID.to_owned(),
-            secret: SECRET.to_owned(),
-            at_s: i64::try_from(now).unwrap(),
+            id: id.to_owned(),
+            secret: secret.to_owned(),
+            at_s: i64::try_from(now).unwrap_or(i64::MAX),
             expires_s: None,
             signed_chunk: None,
             length: None,
+            is_kept: false,
         }
     }
 
-    pub(crate) fn put(key: &str, body: &[u8]) -> Signed {
-        Signed::new("PUT", &format!("/acme/{key}"), body)
-    }
-
-    pub(crate) fn get(key: &str) -> Signed {
-        Signed::new("GET", &format!("/acme/{key}"), b"")
-    }
-
-    pub(crate) fn header(mut self, name: &str, value: &str) -> Signed {
+    /// With a header that the signature covers.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Signed {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(crate) fn free_header(mut self, name: &str, value: &str) -> Signed {
+    /// With a header that the signature does not cover.
+    #[must_use]
+    pub fn free_header(mut self, name: &str, value: &str) -> Signed {
         self.free.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(crate) fn by(mut self, id: &str, secret: &str) -> Signed {
+    /// Of another key.
+    #[must_use]
+    pub fn by(mut self, id: &str, secret: &str) -> Signed {
         (self.id, self.secret) = (id.to_owned(), secret.to_owned());
         self
     }
 
     /// Signed this many seconds from now.
-    pub(crate) fn after(mut self, seconds: i64) -> Signed {
+    #[must_use]
+    pub fn after(mut self, seconds: i64) -> Signed {
         self.at_s += seconds;
         self
     }
 
     /// As a link.
-    pub(crate) fn link(mut self, expires_s: u64) -> Signed {
+    #[must_use]
+    pub fn link(mut self, expires_s: u64) -> Signed {
         self.expires_s = Some(expires_s);
         self
     }
 
     /// The hash of the content that is declared.
-    pub(crate) fn payload(mut self, payload: &str) -> Signed {
+    #[must_use]
+    pub fn payload(mut self, payload: &str) -> Signed {
         self.payload = payload.to_owned();
         self
     }
 
     /// With this Content-Length.
-    pub(crate) fn length(mut self, length: usize) -> Signed {
+    #[must_use]
+    pub fn length(mut self, length: usize) -> Signed {
         self.length = Some(length);
         self
     }
 
     /// In signed chunks of this length.
-    pub(crate) fn in_signed_chunks(mut self, length: usize) -> Signed {
+    #[must_use]
+    pub fn in_signed_chunks(mut self, length: usize) -> Signed {
         self.signed_chunk = Some(length);
         self.payload = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD".to_owned();
         let decoded = self.body.len().to_string();
@@ -121,20 +128,23 @@ impl Signed {
     }
 
     /// In unsigned chunks with a trailer; `wire` is the body as it is sent.
-    pub(crate) fn in_unsigned_chunks(
-        mut self,
-        wire: &[u8],
-        decoded: usize,
-        trailer: &str,
-    ) -> Signed {
+    #[must_use]
+    pub fn in_unsigned_chunks(mut self, wire: &[u8], decoded: usize, trailer: &str) -> Signed {
         self.payload = "STREAMING-UNSIGNED-PAYLOAD-TRAILER".to_owned();
         self.body = wire.to_vec();
         self.header("x-amz-decoded-content-length", &decoded.to_string())
             .header("x-amz-trailer", trailer)
     }
 
+    /// On a connection that is kept open behind the answer.
+    #[must_use]
+    pub fn kept_alive(mut self) -> Signed {
+        self.is_kept = true;
+        self
+    }
+
     fn date(&self) -> String {
-        let at = jiff::Timestamp::from_second(self.at_s).unwrap();
+        let at = jiff::Timestamp::from_second(self.at_s).unwrap_or_default();
         at.strftime("%Y%m%dT%H%M%SZ").to_string()
     }
 
@@ -171,13 +181,15 @@ impl Signed {
     }
 
     /// The head. A body in signed chunks is made here too.
-    pub(crate) fn head(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
         let mut signed = self.clone();
         signed.finish().into_bytes()
     }
 
     /// The body as it is sent.
-    pub(crate) fn wire(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn wire(&self) -> Vec<u8> {
         let mut signed = self.clone();
         signed.finish();
         signed.body
@@ -222,7 +234,8 @@ impl Signed {
         for (name, value) in headers.iter().chain(&self.free).chain(&out) {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("content-length: {length}\r\nconnection: close\r\n\r\n"));
+        let connection = if self.is_kept { "keep-alive" } else { "close" };
+        head.push_str(&format!("content-length: {length}\r\nconnection: {connection}\r\n\r\n"));
         head
     }
 
