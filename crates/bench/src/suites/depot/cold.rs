@@ -1,56 +1,22 @@
 //! A pool of many kept files: opening it, and finding them.
 
+use super::history::{KEPT, append, encoded};
 use super::pool::{Pool, Setup};
-use crate::error::{BenchError, broken, verify};
-use crate::measure::{Clock, Spread};
+use crate::error::{BenchError, verify};
+use crate::measure::{Clock, PeakMemory, Spread};
 use crate::references::{DepotWork, Metric, Work};
 use crate::report::{Case, Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_depot::{
     Directory, FileId, FileName, FileRecord, NewFile, Place, TenantName, Timestamp,
 };
-use rialto_disk::RealDisk;
 use rialto_queue::Level;
-use rialto_statelog::{
-    InvalidRecord, LoggedState, PendingRecords, StateLog, StateLogError, StateLogOptions,
-};
-use std::fs;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Targets, in nanoseconds and bytes.
 const OPENING_NS: f64 = 100e6;
 const MEMORY_BYTES: f64 = 48e6;
-/// The record of a kept file. format: docs/formats/depot.md
-const KEPT: u32 = 5;
-const RECORDS_PER_CHANGE: u64 = 1_000;
-
-/// The history, to be appended to only.
-struct Appending;
-
-impl LoggedState for Appending {
-    type Cursor = ();
-
-    fn read(&mut self, _: u64, _: &[u8]) -> Result<(), InvalidRecord> {
-        Ok(())
-    }
-
-    fn weight(&self) -> usize {
-        usize::MAX / 8
-    }
-
-    fn begin_checkpoint(&self) {}
-
-    fn write_images(
-        &self,
-        (): &mut (),
-        _: &mut PendingRecords,
-        _: usize,
-    ) -> Result<bool, StateLogError> {
-        Ok(true)
-    }
-}
 
 fn name(nth: u64) -> String {
     format!("statement-{nth:07}.csv")
@@ -73,47 +39,13 @@ fn kept(nth: u64) -> Result<FileRecord, rialto_depot::InvalidDepotName> {
     })
 }
 
-/// Appends the records of kept files to the history of a pool that is closed. Their bytes would take
-/// hours to write, and no opening reads them.
+/// Appends the records of kept files to a pool that is closed. Their bytes would take hours to write,
+/// and no opening reads them.
 fn keep(case: &str, pool: &Path, files: u64) -> Result<(), BenchError> {
-    let options = StateLogOptions::new(Level::Buffered, 1);
-    let log = StateLog::open(Arc::new(RealDisk), &pool.join("history"), options, Appending);
-    let log = log.map_err(broken(case, "open the history"))?;
-    for first in (0..files).step_by(RECORDS_PER_CHANGE as usize) {
-        let appended = log.change(|_, records| {
-            for nth in first..files.min(first + RECORDS_PER_CHANGE) {
-                let file = kept(nth).map_err(|error| error.to_string())?;
-                let record = postcard::to_allocvec(&(KEPT, 0_u32, file));
-                let record = record.map_err(|error| error.to_string())?;
-                records.append_bytes(&record).map_err(|error| error.to_string())?;
-            }
-            Ok::<_, Reason>(())
-        });
-        appended.map_err(|Reason(reason)| broken(case, "append to the history")(reason))?;
-    }
-    log.sync().map_err(broken(case, "sync the history"))
-}
-
-struct Reason(String);
-
-impl From<String> for Reason {
-    fn from(reason: String) -> Self {
-        Self(reason)
-    }
-}
-
-impl From<StateLogError> for Reason {
-    fn from(error: StateLogError) -> Self {
-        Self(error.to_string())
-    }
-}
-
-/// A line of the status of this process, in bytes.
-fn status_bytes(field: &str) -> Option<f64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(field))?;
-    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024.0)
+    append(case, pool, files, |nth| {
+        let file = kept(nth).map_err(|error| error.to_string())?;
+        encoded(&(KEPT, 0_u32, file))
+    })
 }
 
 pub(super) fn rows(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
@@ -144,15 +76,11 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let depot = pool.depot.clone();
         depot.close().map_err(pool.failed("close a pool"))?;
         drop(depot);
-        // Begins the peak anew.
-        let is_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
-        let before = status_bytes("VmRSS:");
+        let memory = PeakMemory::start();
         let clock = Clock::start();
         pool = pool.reopen(setup)?;
         times.push(clock.now_ns() as f64);
-        if let (true, Some(before), Some(peak)) = (is_reset, before, status_bytes("VmHWM:")) {
-            peaks.push((peak - before).max(0.0));
-        }
+        peaks.extend(memory.and_then(|memory| memory.growth_bytes()));
         let report = pool.depot.report();
         verify(&work, "kept files", report.kept as u64, files)?;
         verify(&work, "waiting files", report.waiting as u64, waiting)?;

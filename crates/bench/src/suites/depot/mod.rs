@@ -6,10 +6,17 @@
 mod calls;
 mod cleanup;
 mod cold;
+mod flush;
+mod history;
 mod opening;
+mod orders;
+mod orphans;
 mod pool;
+#[cfg(feature = "s3")]
+mod s3;
 mod shards;
 mod tenants;
+mod watched;
 mod work;
 mod writes;
 
@@ -35,5 +42,11 @@ pub(crate) const SUITE: Suite = Suite {
             outcome.take(cleanup::rows(context).map(Outcome::from));
         }),
         part("shards", shards::rows),
+        part("orphans", |context, outcome| outcome.take(orphans::rows(context))),
+        part("usages", |context, outcome| outcome.take(flush::rows(context))),
+        part("watched", watched::rows),
+        part("orders", |context, outcome| outcome.take(orders::rows(context))),
+        #[cfg(feature = "s3")]
+        part("s3", s3::rows),
     ],
 };
