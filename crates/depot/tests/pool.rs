@@ -6,7 +6,7 @@ mod support;
 
 use rialto_depot::{
     ClaimOptions, Depot, DepotError, Directory, DirectoryKind, FileName, FileState, NewFile, Quota,
-    TenantName, VolumeSpec,
+    TenantName, VolumePlace, VolumeSpec,
 };
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -496,7 +496,12 @@ fn a_volume_inside_another_or_around_one_is_refused() {
     let depot = bench.open();
     let main = bench.dir.path().join("volume");
     let mount = |dir: std::path::PathBuf| {
-        depot.mount(VolumeSpec { name: "more".to_owned(), dir, weight: 1, identity: None })
+        depot.mount(VolumeSpec {
+            name: "more".to_owned(),
+            place: VolumePlace::Directory(dir),
+            weight: 1,
+            identity: None,
+        })
     };
     for (dir, how) in [
         (main.join("deep"), "inside"),

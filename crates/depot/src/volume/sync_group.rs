@@ -302,7 +302,8 @@ mod tests {
                 }
                 let file = disk.create(&new.join("a"), Access::Buffered).unwrap();
                 file.write_all_at(0, b"written").unwrap();
-                group.sync(&disk, &[Unsynced::new(Arc::from(file), new, SyncEpoch(0))]).unwrap();
+                let file = Unsynced::new(Arc::from(file), new, SyncEpoch(0));
+                group.sync(&disk, &[file]).remove(0).unwrap();
                 assert!(group.parents().unsynced.is_empty());
                 disk.crash();
                 assert!(disk.bytes_of(&new.join("a")).is_some(), "seed {seed}, {is_grouped}");
@@ -320,7 +321,7 @@ mod tests {
         group.dir_was_created_in(files);
         let sync = |name: &str| {
             let file = disk.create(&shard.join(name), Access::Buffered).unwrap();
-            group.sync(&disk, &[Unsynced::new(Arc::from(file), shard, SyncEpoch(0))])
+            group.sync(&disk, &[Unsynced::new(Arc::from(file), shard, SyncEpoch(0))]).remove(0)
         };
         // Its bytes come first, then the directory above, then its own.
         disk.fail_sync(2);
