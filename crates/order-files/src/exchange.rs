@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     pub(crate) stop: StopSignal,
     pub(crate) runtime: Handle,
     pub(crate) homes: Homes,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     on_step: Option<Arc<dyn Fn(FileStep) + Send + Sync>>,
     /// The tenants with a file in work.
     working: Mutex<HashSet<TenantName>>,

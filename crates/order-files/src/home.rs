@@ -2,27 +2,42 @@
 
 use crate::exchange::Shared;
 use crate::member::{orders_in, orders_out, tenant_of};
+use rialto_clock::Timestamp;
 use rialto_depot::{DepotError, Directory, DirectoryKind, Quota};
 use rialto_model::MemberId;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The most members whose directories are made at a time.
 const HOMES_AT_ONCE: usize = 256;
 
-/// The members whose directories were made, or looked at, since the start.
+/// A member whose directories could not be made waits this long for the next attempt.
+const RETRY_PERIOD: Duration = Duration::from_secs(10);
+
+/// The members whose directories were made, or looked at, since the start; and those whose directories
+/// could not be made, with the time of the next attempt.
 #[derive(Default)]
-pub(crate) struct Homes(Mutex<HashSet<MemberId>>);
+pub(crate) struct Homes {
+    ready: Mutex<HashSet<MemberId>>,
+    failed: Mutex<HashMap<MemberId, Timestamp>>,
+}
 
 impl Homes {
     fn ready(&self) -> MutexGuard<'_, HashSet<MemberId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, HashMap<MemberId, Timestamp>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes what a member lacks. An answer that came before its shelf would be work.
     pub(crate) fn make(&self, shared: &Shared, member: MemberId) -> Result<(), DepotError> {
         let mut ready = self.ready();
-        if !ready.contains(&member) {
+        // The tenant may have been deleted meanwhile, and made again by an upload.
+        let shelf = shared.depot.directory_kind(&tenant_of(member), &orders_out());
+        if !ready.contains(&member) || !matches!(shelf, Ok(DirectoryKind::Shelf)) {
             make_home(shared, member)?;
             ready.insert(member);
         }
@@ -31,21 +46,31 @@ impl Homes {
 
     /// Makes what members of the venue lack.
     pub(crate) fn make_all(&self, shared: &Shared) {
+        let now = shared.clock.now();
         let missing: Vec<MemberId> = {
-            let ready = self.ready();
+            let (ready, failed) = (self.ready(), self.failed());
+            let waits = |member: &MemberId| failed.get(member).is_some_and(|next| *next > now);
             let feed = shared.live.read();
             let members = feed.members().map(|view| view.member);
-            members.filter(|member| !ready.contains(member)).take(HOMES_AT_ONCE).collect()
+            let missing = members.filter(|member| !ready.contains(member) && !waits(member));
+            missing.take(HOMES_AT_ONCE).collect()
         };
         for member in missing {
             match self.make(shared, member) {
-                Ok(()) => {}
+                Ok(()) => {
+                    self.failed().remove(&member);
+                }
                 Err(DepotError::Closed) => return,
+                // The other members have theirs; each file of this one tries again, too.
                 Err(error) => {
-                    let member = member.0;
-                    tracing::warn!(member, "the directories of a member were not made: {error}");
-                    // They are made with the first file of the member.
-                    return;
+                    let is_known = self.failed().insert(member, now.after(RETRY_PERIOD)).is_some();
+                    if !is_known {
+                        let member = member.0;
+                        tracing::warn!(
+                            member,
+                            "the directories of a member were not made: {error}"
+                        );
+                    }
                 }
             }
         }

@@ -268,3 +268,32 @@ fn files_of_tenants_that_are_no_members_are_left_alone() {
     assert_eq!(venue.entered().len(), 1);
     let _ = ANNA;
 }
+
+#[test]
+fn answers_are_kept_after_the_tenant_of_a_member_was_deleted() {
+    let stage = Stage::new(14);
+    let venue = stage.open();
+    let tenant = tenant_of(ACME);
+    let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 1));
+    venue.answer(ACME, "a.csv", &id);
+    until("the file ends", || venue.work(ACME) == (0, 0, 0));
+    venue.depot.delete_tenant(&tenant).unwrap();
+    until("it is gone", || venue.depot.tenant(&tenant).is_err());
+    let id = venue.drop_file(ACME, "b.csv", &bids(ALICE, 2));
+    assert_eq!(venue.answer(ACME, "b.csv", &id).column("status"), ["open"; 2]);
+    assert_eq!(venue.work(ACME), (0, 0, 0), "the answer is no work");
+}
+
+#[test]
+fn a_member_whose_tenant_cannot_be_made_does_not_hold_up_the_next() {
+    let mut stage = Stage::new(15);
+    stage.depot = |options| options.tenants_max = 1;
+    let mut venue = stage.try_open().unwrap();
+    venue.depot.create_tenant(&tenant_of(BETA), Quota::default()).unwrap();
+    venue.list();
+    venue.exchange(stage.options());
+    until("the directories are made", || {
+        venue.depot.tenant(&tenant_of(BETA)).unwrap().directories.len() == 3
+    });
+    assert!(venue.depot.tenant(&tenant_of(ACME)).is_err());
+}
