@@ -5,7 +5,9 @@ use crate::error::{OrderFilesOpenError, WorkError};
 use crate::history::{History, HistoryOptions};
 use crate::home::Homes;
 use crate::member::member_of;
-use crate::options::{BATCH_ROWS_MAX, FileStep, OrderFileLimits, OrderFileOptions, ROWS_MAX};
+use crate::options::{
+    BATCH_ROWS_MAX, FileStep, OrderFileLimits, OrderFileOptions, ROWS_MAX,
+};
 use crate::stop::{OrderPace, StopSignal};
 use crate::work::{FileEnd, FileWork, has_file};
 use rialto_clock::Clock;
@@ -222,8 +224,9 @@ impl Shared {
     fn claim(&self) -> Result<Option<Claim>, DepotError> {
         let mut working = self.working();
         let options = ClaimOptions::default();
-        let claims =
-            self.depot.claim_any(&options, |tenant| may_claim(&self.live, &working, tenant))?;
+        let claims = self
+            .depot
+            .claim_any(&options, |tenant| may_claim(&self.depot, &self.live, &working, tenant))?;
         let claim = claims.into_iter().next();
         working.extend(claim.as_ref().map(|claim| claim.tenant().clone()));
         Ok(claim)
@@ -232,8 +235,9 @@ impl Shared {
     fn wait_for_file(&self) {
         // The depot holds a lock while it asks, which `claim` takes behind that of this set.
         let working = self.working().clone();
-        let live = Arc::clone(&self.live);
-        let claimable = self.depot.claimable(move |tenant| may_claim(&live, &working, tenant));
+        let (depot, live) = (self.depot.clone(), Arc::clone(&self.live));
+        let may = move |tenant: &TenantName| may_claim(&depot, &live, &working, tenant);
+        let claimable = self.depot.claimable(may);
         let waiting = async { tokio::time::timeout(CLAIM_WAIT, claimable).await.is_ok() };
         self.runtime.block_on(waiting);
     }
@@ -347,9 +351,15 @@ impl Drop for Renewing {
     }
 }
 
-/// Whether a file of this tenant may be claimed: of a known member without one in work.
-fn may_claim(live: &Live, working: &HashSet<TenantName>, tenant: &TenantName) -> bool {
+/// Whether a file of this tenant may be claimed: of a known member without one in work, whose tenant
+/// accepts answers.
+fn may_claim(
+    depot: &Depot,
+    live: &Live,
+    working: &HashSet<TenantName>,
+    tenant: &TenantName,
+) -> bool {
     let member = member_of(tenant);
     let is_known = |member| live.read().member(member).is_some();
-    !working.contains(tenant) && member.is_some_and(is_known)
+    !working.contains(tenant) && member.is_some_and(is_known) && depot.is_enabled(tenant.as_str())
 }

@@ -297,3 +297,26 @@ fn a_member_whose_tenant_cannot_be_made_does_not_hold_up_the_next() {
     });
     assert!(venue.depot.tenant(&tenant_of(ACME)).is_err());
 }
+
+#[test]
+fn files_of_a_tenant_that_takes_no_answers_wait_and_cost_no_attempt() {
+    let stage = Stage::new(16);
+    let mut venue = stage.try_open().unwrap();
+    venue.list();
+    let tenant = tenant_of(ACME);
+    venue.depot.create_tenant(&tenant, Quota::default()).unwrap();
+    venue
+        .depot
+        .set_directory(&tenant, &orders_in(), Some(DirectoryKind::Work), Quota::default())
+        .unwrap();
+    let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 2));
+    venue.depot.drain_tenant(&tenant).unwrap();
+    venue.exchange(stage.options());
+    // A file of another member is answered meanwhile.
+    let other = venue.drop_file(BETA, "b.csv", &bids(BOB, 1));
+    venue.answer(BETA, "b.csv", &other);
+    assert_eq!(venue.depot.tenant(&tenant).unwrap().work.claims, 0);
+    venue.depot.enable_tenant(&tenant).unwrap();
+    assert_eq!(venue.answer(ACME, "a.csv", &id).column("status"), ["open"; 2]);
+    assert_eq!(venue.depot.tenant(&tenant).unwrap().work.claims, 1);
+}
