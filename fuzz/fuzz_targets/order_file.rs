@@ -28,7 +28,9 @@ fn listing(symbol: &Symbol) -> Option<Listing> {
 
 fuzz_target!(|bytes: &[u8]| {
     let accounts = [AccountId(1), AccountId(2)];
-    let scope = FileScope { listing: &listing, accounts: &accounts, rows_max: ROWS_MAX };
+    let only_account = accounts.first().copied().filter(|_| accounts.len() == 1);
+    let scope =
+        FileScope { listing: &listing, accounts: &accounts, only_account, rows_max: ROWS_MAX };
     match OrderFile::read(bytes, &scope) {
         Ok(file) => {
             assert!((1..=ROWS_MAX).contains(&file.rows.len()));

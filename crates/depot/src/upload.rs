@@ -172,8 +172,11 @@ impl Upload {
         DepotError::Quota { owner, what, used, limit }
     }
 
-    /// Takes room in the quotas for a content of this length.
-    fn reserve(&mut self, bytes: u64) -> Result<(), DepotError> {
+    /// Takes room in the quotas for a content of this length, before it is written.
+    ///
+    /// # Errors
+    /// [`DepotError::Quota`] if there is no room.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), DepotError> {
         let Some(missing) = bytes.checked_sub(self.reserved).filter(|missing| *missing > 0) else {
             return Ok(());
         };

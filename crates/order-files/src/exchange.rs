@@ -6,7 +6,7 @@ use crate::history::{History, HistoryOptions};
 use crate::home::Homes;
 use crate::member::member_of;
 use crate::options::{
-    BATCH_ROWS_MAX, FileStep, OrderFileLimits, OrderFileOptions, ROWS_MAX,
+    BATCH_ROWS_MAX, FILE_BYTES_MAX, FileStep, OrderFileLimits, OrderFileOptions, ROWS_MAX,
 };
 use crate::stop::{OrderPace, StopSignal};
 use crate::work::{FileEnd, FileWork, has_file};
@@ -168,7 +168,7 @@ fn check_limits(limits: &OrderFileLimits) -> Result<(), OrderFilesOpenError> {
             Err(OrderFilesOpenError::Limit(message))
         }
     };
-    within("file_bytes_max", limits.file_bytes_max, 256 << 20)?;
+    within("file_bytes_max", limits.file_bytes_max, FILE_BYTES_MAX)?;
     within("rows_max", limits.rows_max as u64, ROWS_MAX as u64)?;
     within("files_max", limits.files_max as u64, 64)?;
     within("orders_per_second", limits.orders_per_second.into(), 1_000_000)?;

@@ -6,6 +6,9 @@ use rialto_log::{KeyRing, Sealing};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The greatest `file_bytes_max`.
+pub(crate) const FILE_BYTES_MAX: u64 = 256 << 20;
+
 /// The most orders that are sent to the engine together.
 pub const BATCH_ROWS_MAX: usize = 256;
 /// The most contents of a member that were begun and have not ended. Beyond it no other content is

@@ -17,6 +17,8 @@ pub struct FileScope<'a> {
     pub listing: &'a dyn Fn(&Symbol) -> Option<Listing>,
     /// The accounts of the member.
     pub accounts: &'a [AccountId],
+    /// The account of rows that name none; without it each row names its account.
+    pub only_account: Option<AccountId>,
     /// The most rows.
     pub rows_max: usize,
 }
@@ -146,7 +148,7 @@ fn columns_of(
     if !has(OrderColumn::Quantity) && !has(OrderColumn::QuoteAmount) {
         missing("quantity or quote_amount");
     }
-    if !has(OrderColumn::Account) && scope.accounts.len() != 1 {
+    if !has(OrderColumn::Account) && scope.only_account.is_none() {
         missing("account, which is needed unless the member has one account,");
     }
     (faults.total() == 0).then_some(columns)

@@ -140,7 +140,7 @@ impl Fields<'_> {
 
     fn account(&mut self, scope: &FileScope<'_>) -> Option<AccountId> {
         match (self.text(OrderColumn::Account), scope.accounts) {
-            (None, [only]) => Some(*only),
+            (None, _) if scope.only_account.is_some() => scope.only_account,
             (None, _) => {
                 self.missing(OrderColumn::Account);
                 None

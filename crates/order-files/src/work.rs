@@ -10,16 +10,19 @@ use crate::exchange::Shared;
 use crate::fault::FileFaults;
 use crate::history::{Begun, Ended, Intention, Progress, Standing};
 use crate::member::{member_of, orders_in, orders_out};
-use crate::options::{FileStep, ROWS_MAX, UNFINISHED_MAX};
+use crate::options::{FILE_BYTES_MAX, FileStep, ROWS_MAX, UNFINISHED_MAX};
 use crate::order_file::{FileScope, OrderFile};
 use crate::submit::{accounts_of, next_intention, submit};
 use rialto_depot::{
-    Claim, DepotError, FILE_NAME_BYTES_MAX, FileId, FileName, FileRecord, NewFile, joined,
+    Claim, DepotError, DirectoryKind, FILE_NAME_BYTES_MAX, FileId, FileName, FileReader,
+    FileRecord, NewFile, Upload, joined,
 };
 use rialto_model::{MemberId, Symbol};
 
 /// The media type of answers.
 const CSV: &str = "text/csv";
+/// The length of the pieces in which answers are written.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// How a file ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,14 +58,14 @@ impl<'a> FileWork<'a> {
         if let Some(problem) = self.claim.problem() {
             return Err(WorkError::Refused(problem.to_owned()));
         }
+        self.shared.homes.make(self.shared, self.member)?;
         if self.file().directory != orders_in() {
             // Without a list of errors: it would be such a file itself if its shelf were work.
             let reason = format!("files of orders go into the directory {}", orders_in());
             self.shared.depot.refuse(self.claim.token(), &reason)?;
             return Ok(FileEnd::Refused { faults: 1 });
         }
-        self.shared.homes.make(self.shared, self.member)?;
-        let (bytes, bytes_max) = (self.file().bytes, self.shared.limits.file_bytes_max);
+        let (bytes, bytes_max) = (self.file().bytes, self.bytes_max()?);
         if bytes > bytes_max {
             let message = format!(
                 "The file has {bytes} bytes, and at most {bytes_max} are accepted; send it in parts."
@@ -72,33 +75,41 @@ impl<'a> FileWork<'a> {
         let content = self.shared.depot.read_claimed(self.claim)?.read_all()?;
         let key = ContentKey { member: self.member, digest: ContentDigest::of(&content) };
         let standing = self.shared.history.standing(&key)?;
-        if let Standing::Ended(ended) = standing {
-            return self.answer_again(key, &ended);
-        }
-        let rows_max = match standing {
-            // It was accepted under the limits of its time.
-            Standing::Begun(_) => ROWS_MAX,
-            _ => self.shared.limits.rows_max,
-        };
         let names = self.shared.live.names();
         let accounts = accounts_of(self.shared, self.member);
+        let sole = || accounts.first().copied().filter(|_| accounts.len() == 1);
+        let (begun, only_account, rows_max) = match standing {
+            Standing::Ended(ended, answer) => return self.answer_again(key, &ended, answer),
+            // It was accepted under the limits and the accounts of its time.
+            Standing::Begun(progress) => {
+                let account = progress.only_account.or_else(sole);
+                (Some(progress), account, ROWS_MAX)
+            }
+            Standing::New => (None, sole(), self.shared.limits.rows_max),
+        };
         let listing = |symbol: &Symbol| names.by_symbol(symbol).copied();
-        let scope = FileScope { listing: &listing, accounts: &accounts, rows_max };
-        let file = match OrderFile::read(&content, &scope) {
-            Ok(file) => file,
-            Err(faults) => return self.refuse(&faults),
+        let scope = FileScope { listing: &listing, accounts: &accounts, only_account, rows_max };
+        let file = match (OrderFile::read(&content, &scope), &begun) {
+            (Ok(file), _) => file,
+            (Err(faults), None) => return self.refuse(&faults),
+            // A part of it is in the book: the member gets the answers that are recorded.
+            (Err(faults), Some(progress)) => return self.end_early(key, progress, &faults),
         };
         drop(content);
         self.shared.step(FileStep::Checked);
-        let progress = match standing {
-            Standing::Begun(progress) => progress,
-            _ => self.new_progress(key, &file)?,
-        };
+        if begun.is_none() {
+            self.check_unfinished(key)?;
+        }
+        // The answer must fit into the quotas before the first order is sent, and until the last.
+        let mut upload = self.begin_answer()?;
+        upload.reserve((file.rows.len() as u64 + 1) * ANSWER_ROW_BYTES_MAX)?;
+        let progress = begun.unwrap_or_else(|| {
+            let only_account = only_account.filter(|_| accounts.len() == 1);
+            Progress { only_account, ..Progress::new(self.begun(file.rows.len())) }
+        });
         let answers = self.send(key, &file, progress)?;
-        self.complete(&answer_csv(&file, &answers, &names))?;
-        self.shared.step(FileStep::Completed);
-        self.shared.history.end(key)?;
-        self.shared.step(FileStep::Ended);
+        write_pieces(&mut upload, &answer_csv(&file, &answers, &names))?;
+        self.end(key, upload)?;
         count(self.shared, &answers);
         Ok(FileEnd::Answered { rows: answers.len() })
     }
@@ -109,18 +120,23 @@ impl<'a> FileWork<'a> {
         Begun { file: self.file().id.0, answer, rows }
     }
 
+    /// The most bytes of this file. One that was begun was accepted under the limit of its time.
+    fn bytes_max(&self) -> Result<u64, WorkError> {
+        let begun = self.shared.history.unfinished(Some(self.member))?;
+        let is_begun = begun.iter().any(|(key, file)| {
+            *file == self.file().id.0 || self.file().sha256 == Some(key.digest.0)
+        });
+        Ok(if is_begun { FILE_BYTES_MAX } else { self.shared.limits.file_bytes_max })
+    }
+
     /// Checks that a new content may be begun.
-    fn new_progress(&self, key: ContentKey, file: &OrderFile) -> Result<Progress, WorkError> {
+    fn check_unfinished(&self, key: ContentKey) -> Result<(), WorkError> {
         self.shared.end_deleted(Some(key.member))?;
         let unfinished = self.shared.history.unfinished(Some(key.member))?.len();
         if unfinished >= UNFINISHED_MAX {
             return Err(WorkError::TooManyUnfinished(unfinished));
         }
-        // The answer must fit into the quotas before the first order is sent.
-        let bytes = (file.rows.len() as u64 + 1) * ANSWER_ROW_BYTES_MAX;
-        let room = NewFile { bytes: Some(bytes), ..self.answer_file("") };
-        drop(self.shared.depot.begin_result(self.claim.token(), room)?);
-        Ok(Progress { begun: self.begun(file.rows.len()), intended: None, answers: Vec::new() })
+        Ok(())
     }
 
     /// Sends the rows that have no answer yet, batch by batch.
@@ -131,12 +147,13 @@ impl<'a> FileWork<'a> {
         progress: Progress,
     ) -> Result<Vec<RowAnswer>, WorkError> {
         let (history, rows) = (&self.shared.history, file.rows.len());
+        let only_account = progress.only_account;
         let mut answers = progress.answers;
         let mut next = match progress.intended {
             Some(intended) => Some(self.still_valid(key, intended, rows)?),
             None => {
                 let next = next_intention(self.shared, answers.len(), rows);
-                history.begin(key, self.begun(rows), next)?;
+                history.begin(key, self.begun(rows), only_account, next)?;
                 next
             }
         };
@@ -162,31 +179,69 @@ impl<'a> FileWork<'a> {
     ) -> Result<Intention, WorkError> {
         let synced = self.shared.engine.marks().synced.0;
         let intended = Intention { after: intended.after.min(synced), ..intended };
-        self.shared.history.begin(key, self.begun(rows), Some(intended))?;
+        self.shared.history.begin(key, self.begun(rows), None, Some(intended))?;
         Ok(intended)
     }
 
+    fn begin_answer(&self) -> Result<Upload, WorkError> {
+        Ok(self.shared.depot.begin_result(self.claim.token(), self.answer_file(""))?)
+    }
+
     /// Completes the file, so that its answer exists exactly when it is completed.
-    fn complete(&self, answer: &[u8]) -> Result<(), WorkError> {
-        let depot = &self.shared.depot;
-        let mut upload = depot.begin_result(self.claim.token(), self.answer_file(""))?;
-        upload.write(answer)?;
-        let result = upload.finish_result()?;
+    fn complete(&self, answer: Upload) -> Result<(), WorkError> {
+        let result = answer.finish_result()?;
         self.shared.step(FileStep::ResultWritten);
-        depot.complete_with(self.claim.token(), vec![result])?;
+        self.shared.depot.complete_with(self.claim.token(), vec![result])?;
+        self.shared.step(FileStep::Completed);
         Ok(())
     }
 
+    /// Completes the file of a begun content, which ends.
+    fn end(&self, key: ContentKey, answer: Upload) -> Result<(), WorkError> {
+        self.shared.history.answer_file(key, answer.id().0)?;
+        self.complete(answer)?;
+        self.shared.history.end(key)?;
+        self.shared.step(FileStep::Ended);
+        Ok(())
+    }
+
+    /// Ends a begun content whose file is not valid any more: what was sent is answered, and the rest
+    /// is not sent.
+    fn end_early(
+        &self,
+        key: ContentKey,
+        progress: &Progress,
+        faults: &FileFaults,
+    ) -> Result<FileEnd, WorkError> {
+        let file = self.file().id;
+        tracing::error!(%file, "an order file that was begun is not valid any more: {faults}");
+        let mut upload = self.begin_answer()?;
+        write_pieces(&mut upload, &repeated_csv(key.digest, &progress.ended(0)))?;
+        self.end(key, upload)?;
+        Ok(FileEnd::Answered { rows: progress.answers.len() })
+    }
+
     /// Answers a content that was answered before: with the first answer, if it is still kept.
-    fn answer_again(&self, key: ContentKey, ended: &Ended) -> Result<FileEnd, WorkError> {
-        let depot = &self.shared.depot;
-        let answer = match depot.file_at(self.claim.tenant(), &ended.answer) {
-            Ok(first) => depot.open_file(self.claim.tenant(), first.record.id)?.read_all()?,
-            Err(DepotError::UnknownFile { .. }) => repeated_csv(key.digest, ended),
+    fn answer_again(
+        &self,
+        key: ContentKey,
+        ended: &Ended,
+        answer: Option<u128>,
+    ) -> Result<FileEnd, WorkError> {
+        let (depot, tenant) = (&self.shared.depot, self.claim.tenant());
+        let first = match depot.file_at(tenant, &ended.answer) {
+            // The member may have put a file of its own there, of any length.
+            Ok(kept) if Some(kept.record.id.0) != answer => None,
+            Ok(kept) => Some(depot.open_file(tenant, kept.record.id)?),
+            Err(DepotError::UnknownFile { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        self.complete(&answer)?;
-        self.shared.step(FileStep::Completed);
+        let mut upload = self.begin_answer()?;
+        match first {
+            Some(first) => copy(first, &mut upload)?,
+            None => write_pieces(&mut upload, &repeated_csv(key.digest, ended))?,
+        }
+        self.complete(upload)?;
         Ok(FileEnd::Repeated)
     }
 
@@ -208,12 +263,31 @@ impl<'a> FileWork<'a> {
         let file = self.file();
         NewFile {
             content_type: CSV.to_owned(),
+            // In a work directory it would be claimed itself.
+            kind: Some(DirectoryKind::Shelf),
             metadata: vec![
                 ("order-file".to_owned(), file.id.to_string()),
                 ("order-file-name".to_owned(), file.name.to_string()),
             ],
             ..NewFile::new(orders_out(), answer_name(file, kind))
         }
+    }
+}
+
+/// Writes a content. The rates of the depot are kept piece by piece.
+fn write_pieces(upload: &mut Upload, content: &[u8]) -> Result<(), DepotError> {
+    content.chunks(PIECE_BYTES).try_for_each(|piece| upload.write(piece))
+}
+
+fn copy(mut from: FileReader, to: &mut Upload) -> Result<(), DepotError> {
+    let (mut piece, mut at) = (vec![0; PIECE_BYTES], 0);
+    loop {
+        let read = from.read_at(at, &mut piece)?;
+        let Some(bytes) = piece.get(..read).filter(|bytes| !bytes.is_empty()) else {
+            return Ok(());
+        };
+        to.write(bytes)?;
+        at += read as u64;
     }
 }
 

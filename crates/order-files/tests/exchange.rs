@@ -270,6 +270,23 @@ fn files_of_tenants_that_are_no_members_are_left_alone() {
 }
 
 #[test]
+fn a_file_that_the_member_puts_under_the_path_of_an_answer_is_not_the_answer() {
+    let stage = Stage::new(13);
+    let venue = stage.open();
+    let content = bids(ALICE, 3);
+    let first = venue.drop_file(ACME, "a.csv", &content);
+    venue.answer(ACME, "a.csv", &first);
+    let counts = venue.exchange.as_ref().unwrap().counts();
+    until("it is counted", || counts.files_answered() == 1);
+    let name = FileName::new(&format!("a.{first}.csv")).unwrap();
+    let own = NewFile::new(orders_out(), name);
+    venue.depot.put_bytes(&tenant_of(ACME), own, &vec![b'x'; 4 << 20]).unwrap();
+    let again = venue.drop_file(ACME, "b.csv", &content);
+    let answer = venue.answer(ACME, "b.csv", &again);
+    assert_eq!(answer.column("status"), ["repeated"; 3]);
+}
+
+#[test]
 fn answers_are_kept_after_the_tenant_of_a_member_was_deleted() {
     let stage = Stage::new(14);
     let venue = stage.open();

@@ -16,7 +16,7 @@ use record::{FORMAT_VERSION, Record};
 use rialto_clock::Timestamp;
 use rialto_disk::Disk;
 use rialto_log::{KeyRing, Sealing};
-use rialto_model::MemberId;
+use rialto_model::{AccountId, MemberId};
 use rialto_statelog::{Level, StateLog, StateLogError, StateLogOptions};
 use state::State;
 use std::path::Path;
@@ -45,7 +45,8 @@ pub(crate) struct History {
 pub(crate) enum Standing {
     New,
     Begun(Progress),
-    Ended(Ended),
+    /// With the id of its answer, if that was recorded.
+    Ended(Ended, Option<u128>),
 }
 
 impl History {
@@ -70,7 +71,7 @@ impl History {
     pub(crate) fn standing(&self, key: &ContentKey) -> Result<Standing, StateLogError> {
         self.log.read(|state| match (state.progress(key), state.ended(key)) {
             (Some(progress), _) => Standing::Begun(progress.clone()),
-            (None, Some(ended)) => Standing::Ended(ended.clone()),
+            (None, Some((ended, answer))) => Standing::Ended(ended.clone(), *answer),
             (None, None) => Standing::New,
         })
     }
@@ -94,10 +95,17 @@ impl History {
         &self,
         key: ContentKey,
         begun: Begun,
+        only_account: Option<AccountId>,
         next: Option<Intention>,
     ) -> Result<(), StateLogError> {
+        let account = only_account.map(|account| Record::OnlyAccount(key, account));
         let next = next.map(|next| Record::Intended(key, next));
-        self.write([Record::Begun(key, begun)].into_iter().chain(next))
+        self.write([Record::Begun(key, begun)].into_iter().chain(account).chain(next))
+    }
+
+    /// Records the file that is going to be the answer to a begun content.
+    pub(crate) fn answer_file(&self, key: ContentKey, file: u128) -> Result<(), StateLogError> {
+        self.write([Record::AnswerFile(key, file)])
     }
 
     /// Records answers, and the rows that are going to be sent next.
@@ -116,11 +124,13 @@ impl History {
     pub(crate) fn end(&self, key: ContentKey) -> Result<(), StateLogError> {
         let ticket = self.log.change(|state, records| {
             let Some(progress) = state.progress(&key) else { return Ok(None) };
-            let Begun { answer, rows, .. } = progress.begun.clone();
-            let answered = u32::try_from(progress.answers.len()).unwrap_or(u32::MAX);
-            let in_doubt = progress.intended.map_or(0, |intended| intended.rows);
-            let ended = Ended { number: state.next_number(), answer, rows, answered, in_doubt };
-            state.record(Record::Ended(key, ended), records).map(Some)
+            let ended = progress.ended(state.next_number());
+            let answer = progress.answer_file.map(|file| Record::AnswerFile(key, file));
+            let mut ticket = state.record(Record::Ended(key, ended), records)?;
+            if let Some(answer) = answer {
+                ticket = state.record(answer, records)?;
+            }
+            Ok::<_, StateLogError>(Some(ticket))
         })?;
         ticket.map_or(Ok(()), |ticket| self.log.commit(ticket))
     }

@@ -3,6 +3,7 @@
 
 use crate::answer::RowAnswer;
 use crate::content::ContentKey;
+use rialto_model::AccountId;
 use serde::{Deserialize, Serialize};
 
 /// The version of the records.
@@ -21,6 +22,11 @@ pub(crate) enum Record {
     Ended(ContentKey, Ended),
     /// The first record of an image of a begun content: what was recorded before does not count.
     Image(ContentKey, Begun),
+    /// The account of rows that name none. The file stays readable when the member has more accounts.
+    OnlyAccount(ContentKey, AccountId),
+    /// The file of the answer to a content that is going to be completed, or has ended. Only this
+    /// file is the first answer: the member may put another one under its path.
+    AnswerFile(ContentKey, u128),
 }
 
 /// A content whose rows are being sent.

@@ -3,7 +3,7 @@
 use super::record::{Begun, Ended, Intention, Record};
 use crate::answer::RowAnswer;
 use crate::content::{ContentDigest, ContentKey};
-use rialto_model::MemberId;
+use rialto_model::{AccountId, MemberId};
 use rialto_statelog::{InvalidRecord, LoggedState, PendingRecords, StateLogError, Ticket};
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,12 +21,32 @@ pub(crate) struct Progress {
     pub(crate) intended: Option<Intention>,
     /// The answers to the first rows.
     pub(crate) answers: Vec<RowAnswer>,
+    /// The account of rows that name none.
+    pub(crate) only_account: Option<AccountId>,
+    /// The file that is going to be the answer.
+    pub(crate) answer_file: Option<u128>,
+}
+
+impl Progress {
+    pub(crate) fn new(begun: Begun) -> Progress {
+        let (intended, only_account, answer_file) = (None, None, None);
+        Progress { begun, intended, answers: Vec::new(), only_account, answer_file }
+    }
+
+    /// The content as it is remembered if it ends now.
+    pub(crate) fn ended(&self, number: u64) -> Ended {
+        let Begun { answer, rows, .. } = self.begun.clone();
+        let answered = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
+        let in_doubt = self.intended.map_or(0, |intended| intended.rows);
+        Ended { number, answer, rows, answered, in_doubt }
+    }
 }
 
 /// The answered contents of a member.
 #[derive(Debug, Default)]
 struct Remembered {
-    by_digest: HashMap<ContentDigest, Ended>,
+    /// With the id of the answer, if that was recorded.
+    by_digest: HashMap<ContentDigest, (Ended, Option<u128>)>,
     by_number: BTreeMap<u64, ContentDigest>,
 }
 
@@ -64,7 +84,7 @@ impl State {
         self.unfinished.get(key)
     }
 
-    pub(crate) fn ended(&self, key: &ContentKey) -> Option<&Ended> {
+    pub(crate) fn ended(&self, key: &ContentKey) -> Option<&(Ended, Option<u128>)> {
         self.ended.get(&key.member)?.by_digest.get(&key.digest)
     }
 
@@ -93,14 +113,12 @@ impl State {
             Record::Begun(key, begun) => match self.unfinished.get_mut(&key) {
                 Some(progress) => progress.begun = begun,
                 None => {
-                    let progress = Progress { begun, intended: None, answers: Vec::new() };
-                    self.unfinished.insert(key, progress);
+                    self.unfinished.insert(key, Progress::new(begun));
                 }
             },
             Record::Image(key, begun) => {
                 self.forget_progress(&key);
-                let progress = Progress { begun, intended: None, answers: Vec::new() };
-                self.unfinished.insert(key, progress);
+                self.unfinished.insert(key, Progress::new(begun));
             }
             Record::Intended(key, intention) => {
                 if let Some(progress) = self.unfinished.get_mut(&key) {
@@ -120,6 +138,20 @@ impl State {
                 self.forget_progress(&key);
                 self.remember(&key, ended);
             }
+            Record::OnlyAccount(key, account) => {
+                if let Some(progress) = self.unfinished.get_mut(&key) {
+                    progress.only_account = Some(account);
+                }
+            }
+            Record::AnswerFile(key, file) => {
+                if let Some(progress) = self.unfinished.get_mut(&key) {
+                    progress.answer_file = Some(file);
+                } else if let Some(of_member) = self.ended.get_mut(&key.member)
+                    && let Some((_, answer)) = of_member.by_digest.get_mut(&key.digest)
+                {
+                    *answer = Some(file);
+                }
+            }
         }
     }
 
@@ -133,7 +165,7 @@ impl State {
         self.next_number = self.next_number.max(ended.number + 1);
         let of_member = self.ended.entry(key.member).or_default();
         let number = ended.number;
-        if let Some(before) = of_member.by_digest.insert(key.digest, ended) {
+        if let Some((before, _)) = of_member.by_digest.insert(key.digest, (ended, None)) {
             of_member.by_number.remove(&before.number);
             self.ended_count -= 1;
         }
@@ -152,10 +184,18 @@ impl State {
         key: &ContentKey,
         records: &mut PendingRecords,
     ) -> Result<usize, StateLogError> {
-        let Some(Progress { begun, intended, answers }) = self.unfinished.get(key) else {
+        let Some(Progress { begun, intended, answers, only_account, answer_file }) =
+            self.unfinished.get(key)
+        else {
             return Ok(0);
         };
         append(&Record::Image(*key, begun.clone()), records)?;
+        if let Some(account) = only_account {
+            append(&Record::OnlyAccount(*key, *account), records)?;
+        }
+        if let Some(file) = answer_file {
+            append(&Record::AnswerFile(*key, *file), records)?;
+        }
         for (nth, chunk) in answers.chunks(ANSWERS_PER_RECORD).enumerate() {
             let first = u32::try_from(nth * ANSWERS_PER_RECORD).unwrap_or(u32::MAX);
             append(&Record::Answered { key: *key, first, answers: chunk.to_vec() }, records)?;
@@ -207,8 +247,11 @@ impl LoggedState for State {
                 // All of it at once, so that no change comes in between.
                 written += self.images_of_progress(&key, records)?;
             } else if let Some(key) = cursor.ended.pop() {
-                if let Some(ended) = self.ended(&key) {
+                if let Some((ended, answer)) = self.ended(&key) {
                     append(&Record::Ended(key, ended.clone()), records)?;
+                    if let Some(file) = answer {
+                        append(&Record::AnswerFile(key, *file), records)?;
+                    }
                     written += ENDED_BYTES;
                 }
             } else {

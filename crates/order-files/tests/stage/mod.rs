@@ -174,6 +174,13 @@ impl TestVenue {
         self.settle();
     }
 
+    /// Another account of a member.
+    pub fn add_account(&self, member: MemberId, account: AccountId) {
+        let name = "name".parse().unwrap();
+        self.send(CreateAccount { account, member, name, level: None });
+        self.settle();
+    }
+
     /// Waits until the feed has seen everything.
     pub fn settle(&self) {
         let seq = self.parts.engine.released();
