@@ -107,12 +107,27 @@ impl StatementError {
             | StatementError::Unreadable { .. }
             | StatementError::EventsGone { .. }
             | StatementError::Decode { .. } => false,
-            StatementError::Read(_)
-            | StatementError::Begin(_)
-            | StatementError::Depot(_)
-            | StatementError::Stopping => true,
+            // What an operator has to mend would be tried again for ever, and no other run may begin.
+            StatementError::Read(error) => !is_damaged(error),
+            StatementError::Depot(error) => !matches!(
+                error,
+                DepotError::TooLarge { .. }
+                    | DepotError::Quota { .. }
+                    | DepotError::TooMany { .. }
+                    | DepotError::TenantStage { .. }
+                    | DepotError::Invalid { .. }
+                    | DepotError::Name(_)
+            ),
+            StatementError::Begin(_) | StatementError::Stopping => true,
         }
     }
+}
+
+/// Whether the event log is damaged, or its keys are missing: reading it again gives the same error.
+fn is_damaged(error: &ReadEventsError) -> bool {
+    use std::error::Error as _;
+    let read = error.source().and_then(|source| source.downcast_ref::<rialto_log::ReadError>());
+    !matches!(read, Some(rialto_log::ReadError::Disk(_)) | None)
 }
 
 /// The error of opening the statements.

@@ -119,7 +119,7 @@ impl StatementFlow {
     fn plan(&self) -> Result<Plan, StatementError> {
         let (last, venue) = self.venue();
         let before = last_outcome(&*self.store)
-            .map_err(|error| StatementError::Unreadable { seq: last, why: error.to_string() })?;
+            .map_err(|why| StatementError::Unreadable { seq: last, why })?;
         let owed = before.as_ref().map(|it| it.owed().collect()).unwrap_or_default();
         let ended = match before {
             Some(before) => Some(before.range.last),
@@ -247,14 +247,19 @@ impl Published {
 }
 
 /// The outcome of the last run that completed.
-pub(crate) fn last_outcome(store: &dyn Store) -> Result<Option<RunOutcome>, StoreError> {
+///
+/// One that cannot be read is an error: without it the statements that are owed would be forgotten, and
+/// the next range would begin elsewhere.
+pub(crate) fn last_outcome(store: &dyn Store) -> Result<Option<RunOutcome>, String> {
+    let of_store = |error: StoreError| error.to_string();
     let completed = RunFilter {
         flow: Some(StatementFlow::NAME.to_owned()),
         standing: Some(RunStanding::Ended(Outcome::Completed)),
     };
     let mut newest: Option<RunSummary> = None;
     loop {
-        let mut page = store.list(&completed, newest.as_ref().map(|run| run.run), PAGE)?;
+        let page = store.list(&completed, newest.as_ref().map(|run| run.run), PAGE);
+        let mut page = page.map_err(of_store)?;
         let is_last = page.len() < PAGE;
         newest = page.pop().or(newest);
         if is_last {
@@ -262,8 +267,10 @@ pub(crate) fn last_outcome(store: &dyn Store) -> Result<Option<RunOutcome>, Stor
         }
     }
     let Some(newest) = newest else { return Ok(None) };
-    let stored = store.find(&newest.id)?;
-    Ok(stored.and_then(|stored| outcome_of(&stored).ok().flatten()))
+    match store.find(&newest.id).map_err(of_store)? {
+        Some(stored) => outcome_of(&stored),
+        None => Err(format!("the run {:?} is listed and cannot be found", newest.id)),
+    }
 }
 
 const PAGE: usize = 1_000;

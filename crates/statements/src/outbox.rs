@@ -83,8 +83,18 @@ impl OutboxRefusal {
 }
 
 /// An error of the depot: of one member alone, or of all.
+///
+/// An error is taken as one of a member, and its statement is tried again in later runs, unless the
+/// pool as a whole fails: otherwise one member could keep the others from their statements.
 pub(crate) fn refusal(error: DepotError) -> Result<OutboxRefusal, StatementError> {
     Ok(match error {
+        DepotError::StorageLow
+        | DepotError::Closed
+        | DepotError::CloseFailed
+        | DepotError::Volume(_)
+        | DepotError::Queue(_)
+        | DepotError::History(_)
+        | DepotError::Disk(_) => return Err(error.into()),
         DepotError::TenantStage { .. } | DepotError::UnknownTenant(_) => {
             OutboxRefusal::TenantClosed
         }
@@ -94,8 +104,7 @@ pub(crate) fn refusal(error: DepotError) -> Result<OutboxRefusal, StatementError
         }
         DepotError::TooLarge { .. } => OutboxRefusal::TooLarge,
         DepotError::TooMany { .. } => OutboxRefusal::TooManyTenants,
-        DepotError::Invalid { .. } | DepotError::Name(_) => OutboxRefusal::Other,
-        error => return Err(error.into()),
+        _ => OutboxRefusal::Other,
     })
 }
 

@@ -288,7 +288,7 @@ async fn the_run_of_a_day_begins_once_and_covers_missed_days() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_log_that_begins_later_has_a_gap_that_is_told() {
+async fn positions_that_are_gone_are_made_again_from_the_state_of_the_engine() {
     let disk = SimDisk::new(1);
     let stage = Stage::new(&disk);
     stage.begin();
@@ -398,4 +398,41 @@ async fn only_operators_run_and_list_statements() {
     assert!(stage.bus.send(RunStatements, &cx).await.is_err());
     assert!(stage.bus.query(ListStatementRuns { limit: 1 }, &cx).await.is_err());
     assert_eq!(stage.runs().await, []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_at_its_rate_does_not_keep_the_others_from_their_statements() {
+    let stage = Stage::with_depot(&SimDisk::new(1), |options| {
+        options.rates.tenant_bytes_per_second = 100_000;
+        options.rates.wait_max = Duration::from_millis(10);
+    });
+    stage.begin();
+    let tenant = member_tenant(MemberId(1));
+    let root = rialto_depot::Directory::root();
+    stage.depot.create_tenant(&tenant, Quota::default()).unwrap();
+    let shelf = Some(rialto_depot::DirectoryKind::Shelf);
+    stage.depot.set_directory(&tenant, &root, shelf, Quota::default()).unwrap();
+    // One large piece passes, and the tenant is in debt for a minute.
+    let name = rialto_depot::FileName::new("large").unwrap();
+    let large = rialto_depot::NewFile::new(root, name);
+    stage.depot.put_bytes(&tenant, large, &vec![0; 6_000_000]).unwrap();
+    let outcome = stage.made().await;
+    assert_eq!(outcome.members, 1);
+    let refused: Vec<_> = outcome.refused.iter().map(|it| (it.member.0, it.is_owed())).collect();
+    assert_eq!(refused, [(1, true)]);
+    assert_eq!(stage.outbox(2).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_positions_have_no_room_fails_and_the_next_one_makes_the_statements() {
+    let stage = Stage::new(&SimDisk::new(1));
+    stage.begin();
+    let own = TenantName::new("venue-statements").unwrap();
+    stage.depot.create_tenant(&own, Quota { files_max: 0, bytes_max: 10 }).unwrap();
+    let RunStage::Failed(reason) = stage.run().await.unwrap().stage else { panic!("it fails") };
+    assert!(reason.contains("quota"), "{reason}");
+    assert_eq!(stage.outbox(1).len(), 0);
+    stage.depot.set_quota(&own, Quota::default()).unwrap();
+    stage.clock.advance(Duration::from_secs(1));
+    assert_eq!(stage.made().await.members, 2);
 }

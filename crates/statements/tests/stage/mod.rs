@@ -60,6 +60,17 @@ impl Stage {
         life: u8,
         settings: StatementSettings,
     ) -> Result<Stage, BoxError> {
+        Stage::try_open_with(disk, clock, life, settings, "/data/statements", |_| {})
+    }
+
+    pub(crate) fn try_open_with(
+        disk: &SimDisk,
+        clock: &ManualClock,
+        life: u8,
+        settings: StatementSettings,
+        runs: &str,
+        of_depot: fn(&mut DepotOptions),
+    ) -> Result<Stage, BoxError> {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let (engine, _) = Engine::start(engine_config(), Arc::clone(&shared))?;
         let engine = Arc::new(engine);
@@ -73,7 +84,7 @@ impl Stage {
             std::thread::sleep(Duration::from_micros(200));
         }
         let desk = Arc::new(DeskBus::open(venue(), &DeskConfig::default()));
-        let depot = Depot::open(DepotOptions {
+        let mut depot = DepotOptions {
             disk: Arc::clone(&shared),
             clock: Arc::new(clock.clone()),
             salt: Arc::new(move || [life; 16]),
@@ -81,13 +92,15 @@ impl Stage {
             control_segment_bytes: 64 << 10,
             upkeep: UpkeepOptions { scrub_bytes_per_second: 0, ..UpkeepOptions::default() },
             ..DepotOptions::at("/depot")
-        })?;
+        };
+        of_depot(&mut depot);
+        let depot = Depot::open(depot)?;
         let options = LogOptions {
             segment_bytes: 2 << 20,
             salt: [life; 16],
             ..LogOptions::new(Level::Synced)
         };
-        let store = Arc::new(LogStore::open_on(shared, Path::new("/data/statements"), options)?);
+        let store = Arc::new(LogStore::open_on(shared, Path::new(runs), options)?);
         let options = Options { clock: Arc::new(clock.clone()), ..Options::default() };
         let service = StatementService::open(store, venue(), depot.clone(), settings, options)?;
         let bus = StatementsBus::new(service);
@@ -96,6 +109,11 @@ impl Stage {
 
     pub(crate) fn new(disk: &SimDisk) -> Stage {
         Stage::with(disk, settings())
+    }
+
+    pub(crate) fn with_depot(disk: &SimDisk, of_depot: fn(&mut DepotOptions)) -> Stage {
+        let (clock, runs) = (ManualClock::new(NOON), "/data/statements");
+        Stage::try_open_with(disk, &clock, 1, settings(), runs, of_depot).unwrap()
     }
 
     pub(crate) fn with(disk: &SimDisk, settings: StatementSettings) -> Stage {
@@ -110,15 +128,16 @@ impl Stage {
 
     pub(crate) fn send_all(&self, commands: &[Command]) -> Seq {
         let mut producer = self.engine.producer();
-        let mut last = Seq::ZERO;
+        let (mut last, mut answered) = (Seq::ZERO, 0);
         for command in commands {
             while producer.submit(0, command, None).is_err() {
                 let reply = producer.reply_timeout(LONG).expect("a reply");
-                last = last.max(reply.answer.unwrap().seq);
+                (last, answered) = (last.max(reply.answer.unwrap().seq), answered + 1);
             }
         }
-        while let Some(reply) = producer.reply_timeout(Duration::from_millis(20)) {
-            last = last.max(reply.answer.unwrap().seq);
+        while answered < commands.len() {
+            let reply = producer.reply_timeout(LONG).expect("a reply");
+            (last, answered) = (last.max(reply.answer.unwrap().seq), answered + 1);
         }
         let begun = Instant::now();
         while self.live.seq() < last {
