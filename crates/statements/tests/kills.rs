@@ -7,7 +7,7 @@ mod stage;
 use rialto_disk::SimDisk;
 use rialto_flow::ManualClock;
 use rialto_model::{Seq, Side};
-use rialto_statements::{StatementRange, file_stem};
+use rialto_statements::StatementRange;
 use stage::{NOON, Rows, Stage, USD, deposit, limit, settings};
 use std::time::Duration;
 
@@ -133,35 +133,56 @@ async fn crash_after_crash_changes_nothing() {
     }
 }
 
-/// The bytes of every statement of member 1, in a venue whose second run was interrupted so often.
+/// The venue with another depot and other runs: its statements are made without interruption.
+fn open_other(disk: &SimDisk, clock: &ManualClock, life: u8) -> Stage {
+    let other = "/data/other-statements";
+    Stage::try_open_with(disk, clock, life, settings(), other, |options| {
+        options.dir = "/other-depot".into();
+        options.first_volume = Some("/other-depot/volume".into());
+    })
+    .unwrap()
+}
+
+/// The statements of both members, with their contents.
+fn statements(stage: &Stage) -> Vec<(String, String)> {
+    stage.outbox(1).into_iter().chain(stage.outbox(2)).collect()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupted_run_makes_the_bytes_that_it_would_have_made() {
     let disk = SimDisk::new(9);
-    let (mut stage, first) = before_the_second_run(&disk).await;
     let clock = ManualClock::new(NOON);
+    let stage = Stage::try_open(&disk, &clock, 100, settings()).unwrap();
+    stage.begin();
+    let first = stage.made().await.range;
+    drop(stage);
+    // The other depot has a statement of the same first range.
+    let stage = open_other(&disk, &clock, 101);
+    assert_eq!(stage.made().await.range, first);
+    stage.send(limit(1, Side::Sell, 300, 5_000));
+    stage.send(limit(2, Side::Buy, 200, 5_000));
+    stage.send(deposit(1, USD, 5, "more"));
+    clock.advance(Duration::from_secs(1));
+    drop(stage);
+
     let mut life = 1;
+    let mut stage = open(&disk, &clock, &mut life);
     // The first file is on its shelf, and the rest is not.
-    while stage.outbox(1).len() + stage.outbox(2).len() == 4 {
-        let operations = u64::from(life) * 2;
-        disk.crash_after(operations);
+    while statements(&stage).len() == 4 {
+        disk.crash_after(u64::from(life) * 2);
         run_until_gone(&stage, &disk).await;
         drop(stage);
         disk.restart();
+        clock.advance(Duration::from_secs(1));
         stage = open(&disk, &clock, &mut life);
-        if stage.runs().await.iter().all(|run| run.ended.is_some()) {
-            clock.advance(Duration::from_secs(1));
-        }
     }
-    let some = stage.outbox(1).into_iter().chain(stage.outbox(2));
-    let some: Vec<_> = some.collect();
     let runs = stage.runs().await.len();
     stage.wait_for_runs(runs).await;
-    let all = stage.outbox(1).into_iter().chain(stage.outbox(2));
-    let all: Vec<_> = all.collect();
-    assert!(some.iter().all(|file| all.contains(file)), "a file was replaced");
-    assert_eq!(all.len(), 8);
-    // Made again from the same events, each is the same.
-    let range = StatementRange { after: first, last: stage.engine.released() };
-    let stem = file_stem(range, stage.live.read().time());
-    assert!(all.iter().any(|(name, _)| *name == format!("{stem}.csv")), "{stem}");
+    let interrupted = statements(&stage);
+    assert_eq!(interrupted.len(), 8);
+    drop(stage);
+
+    let stage = open_other(&disk, &clock, 102);
+    stage.made().await;
+    assert_eq!(interrupted, statements(&stage));
 }
