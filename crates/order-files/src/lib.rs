@@ -22,6 +22,7 @@ mod lookup;
 mod member;
 mod options;
 mod order_file;
+mod quotes;
 mod row;
 mod stop;
 mod submit;

@@ -3,6 +3,7 @@
 use crate::column::OrderColumn;
 use crate::content::ContentDigest;
 use crate::fault::{FileFault, FileFaults};
+use crate::quotes::{LineCounter, check_quotes};
 use crate::row::{Fields, OrderRow};
 use csv::{ByteRecord, ReaderBuilder};
 use rialto_desk::Listing;
@@ -41,19 +42,28 @@ impl OrderFile {
         let digest = ContentDigest::of(content);
         // Spreadsheets write a byte order mark.
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        let mut lines = LineCounter::new(content);
         let mut reader =
             ReaderBuilder::new().has_headers(false).flexible(true).from_reader(content);
         let mut record = ByteRecord::new();
         let mut faults = FileFaults::default();
+        if let Err(fault) = check_quotes(content) {
+            faults.add(fault);
+            return Err(faults);
+        }
         if !read_record(&mut reader, &mut record, &mut faults) {
             return Err(FileFaults::of_file(
                 "The file is empty: its first line names the columns.",
             ));
         }
-        let Some(columns) = columns_of(&record, scope, &mut faults) else { return Err(faults) };
+        let Some(columns) =
+            columns_of(&record, lines.line_at(begin_of(&record)), scope, &mut faults)
+        else {
+            return Err(faults);
+        };
         let mut rows = Vec::new();
         while read_record(&mut reader, &mut record, &mut faults) {
-            let line = line_of(&record);
+            let line = lines.line_at(begin_of(&record));
             if rows.len() >= scope.rows_max {
                 let rows_max = scope.rows_max;
                 faults.add(of_line(
@@ -63,7 +73,7 @@ impl OrderFile {
                 return Err(faults);
             }
             let row = u32::try_from(rows.len() + 1).unwrap_or(u32::MAX);
-            match read_row(&record, &columns, row, digest, scope, &mut faults) {
+            match read_row(&record, line, &columns, row, digest, scope, &mut faults) {
                 Some(order) => rows.push(order),
                 // A placeholder keeps the count; the file is refused.
                 None => rows.push(OrderRow::refused(line)),
@@ -89,14 +99,15 @@ fn read_record(
         Ok(is_one) => is_one,
         // Bytes in memory always read, and lines of any length are allowed.
         Err(error) => {
-            faults.add(of_line(line_of(record), format!("The line is not CSV: {error}.")));
+            faults.add(of_line(0, format!("The file is not CSV: {error}.")));
             false
         }
     }
 }
 
-fn line_of(record: &ByteRecord) -> u64 {
-    record.position().map_or(0, csv::Position::line)
+/// Where the reader was before it read the record.
+fn begin_of(record: &ByteRecord) -> u64 {
+    record.position().map_or(0, csv::Position::byte)
 }
 
 fn of_line(line: u64, message: String) -> FileFault {
@@ -106,10 +117,10 @@ fn of_line(line: u64, message: String) -> FileFault {
 /// The columns in their order, if the first line is valid.
 fn columns_of(
     record: &ByteRecord,
+    line: u64,
     scope: &FileScope<'_>,
     faults: &mut FileFaults,
 ) -> Option<Vec<OrderColumn>> {
-    let line = line_of(record);
     let mut columns: Vec<OrderColumn> = Vec::new();
     for (nth, field) in record.iter().enumerate().take(FIELDS_MAX) {
         let name = String::from_utf8_lossy(field);
@@ -156,13 +167,13 @@ fn columns_of(
 
 fn read_row(
     record: &ByteRecord,
+    line: u64,
     columns: &[OrderColumn],
     row: u32,
     digest: ContentDigest,
     scope: &FileScope<'_>,
     faults: &mut FileFaults,
 ) -> Option<OrderRow> {
-    let line = line_of(record);
     if record.len() != columns.len() {
         let (got, expected) = (record.len(), columns.len());
         let message = format!("The line has {got} fields, and the first line {expected}.");

@@ -337,3 +337,33 @@ fn files_of_a_tenant_that_takes_no_answers_wait_and_cost_no_attempt() {
     assert_eq!(venue.answer(ACME, "a.csv", &id).column("status"), ["open"; 2]);
     assert_eq!(venue.depot.tenant(&tenant).unwrap().work.claims, 1);
 }
+
+#[test]
+fn the_lines_of_any_line_ends_and_broken_quotes_are_named() {
+    let stage = Stage::new(17);
+    let venue = stage.open();
+    let faults = |text: &str| {
+        let id = venue.drop_file(
+            ACME,
+            "a.csv",
+            &format!("instrument,side,quantity,price,account{text}"),
+        );
+        let faults = venue.faults(ACME, "a.csv", &id);
+        faults.lines().nth(1).unwrap().to_owned()
+    };
+    let (good, bad) = ("BTC-USD,buy,1,100,1", "BTC-USD,buy,1,x,1");
+    for end in ["\n", "\r\n", "\r"] {
+        let fault = faults(&format!("{end}{good}{end}{bad}{end}"));
+        assert!(fault.starts_with("3,4,price,"), "{end:?}: {fault}");
+        let fault = faults(&format!("{end}{end}{end}{good}{end}{end}{bad}"));
+        assert!(fault.starts_with("6,4,price,"), "{end:?}: {fault}");
+    }
+    // It would be an order of ten.
+    let fault = faults("\nBTC-USD,buy,\"1\"0,100,1\n");
+    assert!(fault.starts_with("2,3,,Text follows"), "{fault}");
+    let fault = faults("\nBTC-USD,buy,1,100,\"1");
+    assert!(fault.starts_with("2,5,,The quote"), "{fault}");
+    assert!(venue.entered().is_empty());
+    let id = venue.drop_file(ACME, "b.csv", &bids(ALICE, 2).replace('\n', "\r\n"));
+    assert_eq!(venue.answer(ACME, "b.csv", &id).column("line"), ["2", "3"]);
+}
