@@ -34,11 +34,11 @@ pub(crate) fn of_bus(error: Error) -> S3Error {
         "file_exists" => ("PreconditionFailed", 412),
         "file_claimed" | "submit_in_progress" => ("OperationAborted", 409),
         "wrong_directory_kind" => ("InvalidRequest", 400),
-        "quota_reached" => ("QuotaExceeded", 403),
+        "quota_reached" | "too_many" => ("QuotaExceeded", 403),
         "grant_tenants" => ("TooManyBuckets", 400),
         "content_mismatch" | "upload_interrupted" => ("IncompleteBody", 400),
         "file_too_large" => ("EntityTooLarge", 400),
-        "too_many_uploads" | "too_many_downloads" => ("SlowDown", 503),
+        "too_many_uploads" | "too_many_downloads" | "rate_reached" => ("SlowDown", 503),
         "storage_low" | "volume_failed" | "stopped" => ("ServiceUnavailable", 503),
         _ => match error.kind() {
             ErrorKind::Forbidden | ErrorKind::Unauthenticated => ("AccessDenied", 403),
@@ -64,9 +64,12 @@ mod tests {
 
     #[test]
     fn a_quota_is_an_error_that_clients_do_not_repeat() {
-        let full = Error::new(ErrorKind::Busy, "quota_reached", "The quota is reached.");
-        let error = of_bus(full);
-        assert_eq!(error.code().as_str(), "QuotaExceeded");
-        assert_eq!(error.status_code(), Some(StatusCode::FORBIDDEN));
+        for code in ["quota_reached", "too_many"] {
+            let error = of_bus(Error::new(ErrorKind::Busy, code, "There is no room."));
+            assert_eq!(error.code().as_str(), "QuotaExceeded");
+            assert_eq!(error.status_code(), Some(StatusCode::FORBIDDEN));
+        }
+        let slow = of_bus(Error::new(ErrorKind::Busy, "rate_reached", "Slow down."));
+        assert_eq!(slow.code(), &S3ErrorCode::SlowDown);
     }
 }

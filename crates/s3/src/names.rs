@@ -6,19 +6,20 @@ use rialto_depot_desk::PARTS_DIRECTORY;
 use s3s::validation::NameValidation;
 use s3s::{S3Error, S3ErrorCode, S3Result};
 
-/// A bucket's name is that of a tenant.
+/// Leaves the names of buckets to [`tenant_of`], whose refusal says what a name must be.
 pub(crate) struct BucketNames;
 
 impl NameValidation for BucketNames {
-    fn validate_bucket_name(&self, name: &str) -> bool {
-        TenantName::new(name).is_ok()
+    fn validate_bucket_name(&self, _: &str) -> bool {
+        true
     }
 }
 
 /// The tenant of a bucket.
 pub(crate) fn tenant_of(bucket: &str) -> S3Result<TenantName> {
-    TenantName::new(bucket)
-        .map_err(|error| refusal(S3ErrorCode::InvalidBucketName, format!("{error}.")))
+    TenantName::new(bucket).map_err(|error| {
+        refusal(S3ErrorCode::InvalidBucketName, format!("A bucket is a tenant: {error}."))
+    })
 }
 
 /// Whether a key is one of the parts of uploads, which have no keys.

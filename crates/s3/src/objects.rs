@@ -13,6 +13,7 @@ use crate::session::{Session, session_of};
 use crate::traffic::S3Traffic;
 use futures_util::stream;
 use hyper::HeaderMap;
+use rialto_api::DepotRight;
 use rialto_bus::Dispatch;
 use rialto_depot::{DirectoryKind, FileRecord, NewFile, TenantName};
 use rialto_depot_desk::{
@@ -110,6 +111,7 @@ impl DepotS3 {
         digest: BodyDigest,
     ) -> S3Result<(AcceptedFile, Checksum)> {
         // The first file of an unknown tenant would create it, with work directories.
+        session.key.principal.require(&[DepotRight::Write], &tenant).map_err(of_bus)?;
         self.find_bucket(session, &tenant)?;
         let file = NewFile { kind: Some(DirectoryKind::Shelf), ..file };
         let (pieces, content) = FileContent::channel();
@@ -249,6 +251,7 @@ impl DepotS3 {
             if_match_size "conditional deletion",
         );
         let tenant = tenant_of(&input.bucket)?;
+        session.key.principal.require(&[DepotRight::Write], &tenant).map_err(of_bus)?;
         self.find_bucket(&session, &tenant)?;
         self.delete_key(&session, &tenant, &input.key).await?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
@@ -269,6 +272,7 @@ impl DepotS3 {
         let session = session_of(&request.extensions)?;
         let DeleteObjectsInput { bucket, delete, .. } = request.input;
         let tenant = tenant_of(&bucket)?;
+        session.key.principal.require(&[DepotRight::Write], &tenant).map_err(of_bus)?;
         self.find_bucket(&session, &tenant)?;
         if delete.objects.is_empty() || delete.objects.len() > DELETED_MAX {
             let message = format!("A deletion names 1 to {DELETED_MAX} objects.");

@@ -81,6 +81,14 @@ fn rights_are_those_of_the_key_and_unknown_buckets_are_told_to_those_who_have_so
     assert_eq!(foreign("PUT", "/none/a", b"abc"), denied);
     assert_eq!(foreign("DELETE", "/acme", b""), denied);
     assert_eq!(foreign("GET", "/ACME/a", b""), (400, "InvalidBucketName".to_owned()));
+    for sentence in [
+        (&raw::signed("GET", "/ACME/a", b""), "is not the name of a tenant: use 1 to 63"),
+        (&raw::signed("PUT", "/theirs/a", b"abc"), "no right `write` to the tenant theirs"),
+        (&raw::signed("DELETE", "/theirs/a", b""), "no right `write` to the tenant theirs"),
+    ] {
+        let answer = world.send(sentence.0);
+        assert!(answer.body.contains(sentence.1), "{}", answer.body);
+    }
     let listed = world.send(&raw::signed("GET", "/", b""));
     assert!(listed.body.contains("<Name>acme</Name>") && !listed.body.contains("theirs"));
     let copy = raw::put("a", b"").header("x-amz-copy-source", "/theirs/a");
