@@ -26,6 +26,7 @@ impl fmt::Display for FileFault {
         match (self.line, self.column) {
             (0, _) => {}
             (line, 0) => write!(f, "line {line}: ")?,
+            (line, column) if self.name.is_empty() => write!(f, "line {line}, column {column}: ")?,
             (line, column) => write!(f, "line {line}, column {column} ({}): ", self.name)?,
         }
         f.write_str(&self.message)

@@ -46,8 +46,8 @@ pub(crate) struct Fields<'a> {
 impl Fields<'_> {
     fn fault(&mut self, column: OrderColumn, message: impl Into<String>) {
         let (line, place) = (self.line, self.places[column as usize]);
-        let name = if place == 0 { String::new() } else { column.name().to_owned() };
-        self.faults.add(FileFault { line, column: place, name, message: message.into() });
+        let (name, message) = (column.name().to_owned(), message.into());
+        self.faults.add(FileFault { line, column: place, name, message });
     }
 
     fn text(&self, column: OrderColumn) -> Option<&str> {
@@ -82,7 +82,12 @@ impl Fields<'_> {
     }
 
     fn missing(&mut self, column: OrderColumn) {
-        self.fault(column, format!("The field {} is empty.", column.name()));
+        let name = column.name();
+        let message = match self.places[column as usize] {
+            0 => format!("The row needs the column {name}, which the first line does not name."),
+            _ => format!("The field {name} is empty."),
+        };
+        self.fault(column, message);
     }
 
     /// The order, if nothing is wrong; all errors of the row are noted.

@@ -239,7 +239,12 @@ impl<'a> FileWork<'a> {
         let mut upload = self.begin_answer()?;
         match first {
             Some(first) => copy(first, &mut upload)?,
-            None => write_pieces(&mut upload, &repeated_csv(key.digest, ended))?,
+            None => {
+                write_pieces(&mut upload, &repeated_csv(key.digest, ended))?;
+                // Rows of a copy were counted with the first answer.
+                add(&self.shared.counts.rows_repeated, ended.answered.into());
+                add(&self.shared.counts.rows_unknown, ended.in_doubt.into());
+            }
         }
         self.complete(upload)?;
         Ok(FileEnd::Repeated)

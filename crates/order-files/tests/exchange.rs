@@ -87,6 +87,22 @@ fn a_bad_file_enters_nothing_and_lists_every_error_with_its_place() {
 }
 
 #[test]
+fn a_column_that_a_row_needs_is_named_when_the_first_line_has_none() {
+    let stage = Stage::new(3);
+    let venue = stage.open();
+    let file = "account,instrument,side,quantity\n1,BTC-USD,buy,1\n";
+    let id = venue.drop_file(ACME, "bad.csv", file);
+    let expected = "line,column,name,error\n\
+                    2,,price,\"The row needs the column price, which the first line does not name.\"\n";
+    assert_eq!(venue.faults(ACME, "bad.csv", &id), expected);
+    // An unknown column has no name of its own.
+    let id = venue.drop_file(ACME, "worse.csv", "a\n1\n");
+    venue.faults(ACME, "worse.csv", &id);
+    let dead = venue.depot.dead_files(&tenant_of(ACME), 10).unwrap();
+    assert!(dead.iter().all(|dead| !dead.detail.contains("()")), "{dead:?}");
+}
+
+#[test]
 fn the_accounts_of_another_member_are_refused_and_not_told_from_unknown_ones() {
     let stage = Stage::new(4);
     let venue = stage.open();
@@ -119,6 +135,8 @@ fn a_content_that_is_dropped_again_gets_the_first_answer() {
     let third = venue.drop_file(ACME, "a.csv", &content);
     let repeated = venue.answer(ACME, "a.csv", &third);
     assert_eq!(repeated.column("status"), ["repeated"; 3]);
+    let counts = venue.exchange.as_ref().unwrap().counts();
+    until("its rows are counted", || counts.rows_repeated() == 3);
     assert_eq!(repeated.column("client_order_id"), answer.column("client_order_id"));
     assert_eq!(venue.entered().values().copied().collect::<Vec<_>>(), [1, 1, 1]);
 }
