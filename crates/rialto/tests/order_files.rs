@@ -145,6 +145,10 @@ fn a_member_uploads_orders_and_collects_answers() {
         assert!(metrics.contains(line), "no {line} in {metrics}");
     }
 
+    // Who restores a backup has to know that it forgets which files were answered.
+    let made = admin.call("POST", "/v1/admin/backup", Some(&json!({ "name": "b" }))).expect("made");
+    assert!(made["left_out"].as_array().unwrap().contains(&json!("order_files")), "{made}");
+
     // After a restart the content is known.
     venue.terminate();
     let venue = Running::serve(dir.path(), "synced");

@@ -242,7 +242,7 @@ fn engine(page: &mut Page, report: &Report) {
 
 fn storage(page: &mut Page, storage: &Storage) {
     let (level, reading) = (storage.level(), storage.reading());
-    let help = "What is refused while the disk is nearly full: 0 nothing, 1 topics and recordings, 2 orders too.";
+    let help = "What is refused while the disk is nearly full: 0 nothing, 1 messages, topics, files and recordings, 2 orders too.";
     page.gauge("rialto_storage_level", help, level as u64);
     page.gauge("rialto_storage_free_bytes", "Free bytes of the disk.", reading.free_bytes);
     let help = "Bytes on the disk, by part.";

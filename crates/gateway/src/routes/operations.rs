@@ -58,6 +58,7 @@ pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
         ("queues", gate.queues.is_some()),
         ("depot", gate.depot.is_some()),
         ("statements", gate.statements.is_some()),
+        ("order_files", gate.order_files.is_some()),
     ];
     let response = BackupAnswer {
         directory: made.directory.to_string_lossy().into_owned(),
