@@ -218,13 +218,13 @@ impl StatementFlow {
         }
         let StatementRange { after, last } = plan.range;
         let (members, refused) = (published.members, published.refused.len());
-        tracing::info!(
-            first = after.0 + 1,
-            last = last.0,
-            members,
-            refused,
-            "statements were made"
-        );
+        if plan.range.is_empty() {
+            let last = last.0;
+            tracing::info!(last, members, refused, "no commands since the last statements");
+        } else {
+            let (first, last) = (after.0 + 1, last.0);
+            tracing::info!(first, last, members, refused, "statements were made");
+        }
         Ok(published)
     }
 }
