@@ -14,16 +14,19 @@ use rialto_client::api::{
 };
 use rialto_model::{AccountId, MemberId, Scope, Timestamp};
 
+/// The scopes of a key that is made without naming any, for a person who trades.
+const USUAL_SCOPES: [Scope; 2] = [Scope::Read, Scope::Trade];
+
 #[derive(Debug, Subcommand)]
 pub(super) enum KeyAction {
     /// Make a key for a member. Its secret is shown once.
     Create {
         /// The member.
         member: u32,
-        /// Its scopes.
-        #[arg(long, value_delimiter = ',', default_value = "read,trade",
-            value_parser = named::<Scope>())]
-        scopes: Vec<Scope>,
+        /// Its scopes; by default read and trade, and none with --depot-grant: a key for files does
+        /// not trade.
+        #[arg(long, value_delimiter = ',', value_parser = named::<Scope>())]
+        scopes: Option<Vec<Scope>>,
         /// The accounts that it may act for; by default all that the member has now.
         #[arg(long, value_delimiter = ',')]
         accounts: Option<Vec<u32>>,
@@ -65,7 +68,7 @@ impl KeyAction {
                     label: label.as_deref().map(Str::from),
                     member: MemberId(*member),
                     accounts: accounts.map(|all| all.iter().copied().map(AccountId).collect()),
-                    scopes: scopes.clone(),
+                    scopes: asked(scopes.as_deref(), depot_grant),
                     queues: Vec::new(),
                     depot: depot_grant.clone(),
                     expires_at: *expires_at,
@@ -82,6 +85,12 @@ impl KeyAction {
             }
         }
     }
+}
+
+/// The scopes of a new key. One with a grant of files has those that are named only.
+fn asked(scopes: Option<&[Scope]>, depot_grant: &[DepotGrant]) -> Vec<Scope> {
+    let usual = if depot_grant.is_empty() { &USUAL_SCOPES[..] } else { &[] };
+    scopes.unwrap_or(usual).to_vec()
 }
 
 /// Reads a grant such as `acme:read,write`.
@@ -128,6 +137,28 @@ fn tell_secret(key: &KeyAnswer) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The scopes that a command line asks for.
+    fn scopes(arguments: &[&str]) -> Vec<Scope> {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(subcommand)]
+            action: KeyAction,
+        }
+        let line = ["key", "create", "1"].iter().chain(arguments);
+        let line = <Line as clap::Parser>::try_parse_from(line).unwrap();
+        match &line.action {
+            KeyAction::Create { scopes, depot_grant, .. } => asked(scopes.as_deref(), depot_grant),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_key_for_files_does_not_trade_unless_it_is_asked_for() {
+        assert_eq!(scopes(&[]), [Scope::Read, Scope::Trade]);
+        assert_eq!(scopes(&["--depot-grant", "acme:read"]), []);
+        assert_eq!(scopes(&["--depot-grant", "acme:read", "--scopes", "read"]), [Scope::Read]);
+    }
 
     #[test]
     fn a_grant_names_tenants_and_rights() {
