@@ -4,6 +4,7 @@ use super::setting::{Kind, Setting};
 use super::{Config, SECTIONS, SETTINGS};
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -230,8 +231,15 @@ pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
         ("gateway.operations_listen", gateway.operations_listen),
         ("s3.listen", s3),
     ];
-    for (key, address) in addresses {
-        let Some(address) = address else { continue };
+    let addresses = addresses.into_iter().filter_map(|(key, it)| it.map(|it| (key, it)));
+    let addresses: Vec<_> = addresses.collect();
+    for (nth, (key, address)) in addresses.iter().enumerate() {
+        let same = addresses[..nth].iter().find(|(_, earlier)| overlap(*earlier, *address));
+        if let Some((earlier, _)) = same {
+            let message =
+                format!("{earlier} and {key} both listen on {address}: give each its own port");
+            return Err(ConfigError::Together { file: None, message });
+        }
         if address.ip().is_loopback() || gateway.allow_remote {
             continue;
         }
@@ -243,6 +251,14 @@ pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError::Together { file: None, message });
     }
     Ok(())
+}
+
+/// Whether the system refuses to listen on both. It chooses another port for each port 0.
+fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let is_same_ip = one.ip() == other.ip()
+        || (one.is_ipv4() == other.is_ipv4()
+            && (one.ip().is_unspecified() || other.ip().is_unspecified()));
+    one.port() != 0 && one.port() == other.port() && is_same_ip
 }
 
 fn at(text: &str, offset: usize, message: String) -> ConfigError {

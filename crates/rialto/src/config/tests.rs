@@ -151,6 +151,35 @@ fn listening_on_the_network_has_to_be_allowed() {
 }
 
 #[test]
+fn two_listeners_need_two_ports() {
+    let both = |listen: &str, operations: &str| {
+        let lines = format!("listen = \"{listen}\"\noperations_listen = \"{operations}\"\n");
+        format!("[gateway]\nallow_remote = true\n{lines}")
+    };
+    for other in ["127.0.0.1:80", "0.0.0.0:80"] {
+        let error = refused(&both("127.0.0.1:80", other));
+        assert!(error.contains("gateway.listen and gateway.operations_listen both"), "{error}");
+    }
+    for other in ["127.0.0.1:81", "127.0.0.2:80", "[::1]:80"] {
+        assert!(parse(&both("127.0.0.1:80", other)).is_ok(), "{other}");
+    }
+    assert!(parse(&both("127.0.0.1:0", "127.0.0.1:0")).is_ok());
+}
+
+#[cfg(feature = "s3")]
+#[test]
+fn the_listener_of_s3_needs_its_own_port() {
+    let of = |is_enabled: bool| {
+        let gateway =
+            "[gateway]\noperations_listen = \"127.0.0.1:8081\"\n[depot]\nenabled = true\n";
+        format!("{gateway}[s3]\nenabled = {is_enabled}\n")
+    };
+    let error = refused(&of(true));
+    assert!(error.contains("gateway.operations_listen and s3.listen both"), "{error}");
+    assert!(parse(&of(false)).is_ok());
+}
+
+#[test]
 fn faults_of_a_file_begin_with_its_path() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("rialto.toml");
