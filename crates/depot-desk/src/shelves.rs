@@ -270,16 +270,9 @@ impl Handler<CreateShelf> for DepotService {
     async fn handle(&self, create: CreateShelf, cx: &Context<'_>) -> Result<()> {
         let _creating = self.check_new_tenant(principal(cx)?, &create.tenant).await?;
         self.run_blocking(move |depot| {
-            match depot.create_tenant(&create.tenant, Quota::default()) {
-                // The process may have ended before the directory was set.
-                Err(error @ DepotError::TenantExists(_)) => {
-                    let found = depot.tenant(&create.tenant)?;
-                    if found.files > 0 || !found.directories.is_empty() {
-                        return Err(error);
-                    }
-                }
-                created => created?,
-            }
+            // If the process ends before the directory is set, an operator deletes the tenant: whether
+            // one without files was meant for work cannot be seen.
+            depot.create_tenant(&create.tenant, Quota::default())?;
             let (root, shelf) = (Directory::root(), Some(DirectoryKind::Shelf));
             depot.set_directory(&create.tenant, &root, shelf, Quota::default())
         })

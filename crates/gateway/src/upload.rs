@@ -161,7 +161,7 @@ pub(crate) async fn pass_on<T>(
     }
 }
 
-/// Sends the pieces of a body until its end, or until nobody wants more.
+/// Sends the pieces of a body until its end. If nobody wants more, it does not return.
 async fn arrive(gate: &Gate, body: Body, pieces: &mut impl Pieces) -> Result<(), ApiError> {
     let mut body = body;
     let mut pace = UploadPace::new(gate.config.body_timeout, gate.config.depot.upload_rate_min);
@@ -183,7 +183,8 @@ async fn arrive(gate: &Gate, body: Body, pieces: &mut impl Pieces) -> Result<(),
         let Some(data) = arrived else { continue };
         let began = Instant::now();
         if !pieces.take(data).await? {
-            return Ok(());
+            // The refusal is the answer, and is waited for.
+            std::future::pending::<()>().await;
         }
         // A client is not slow because the disk is.
         pace.leave_out(began.elapsed());

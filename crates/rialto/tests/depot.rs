@@ -426,14 +426,15 @@ fn dead_letters_are_listed_and_handed_out_again() {
 fn tokens_of_claims_make_no_sense_in_a_directory() {
     let pool = Pool::new();
     pool.put("a", "abc", &[]);
+    let token = format!("acme.{}.0.1.1.{}", "0".repeat(32), "0".repeat(32));
     for arguments in [
         &["claim"][..],
         &["claim", "--tenant", "acme", "--json"],
-        &["renew", "x"],
-        &["complete", "x"],
-        &["fail", "x", "--reason", "y"],
-        &["refuse", "x"],
-        &["return", "x"],
+        &["renew", &token],
+        &["complete", &token],
+        &["fail", &token, "--reason", "y"],
+        &["refuse", &token],
+        &["return", &token],
     ] {
         let (code, told) = pool.refused(arguments);
         assert_eq!(code, 2, "{told}");

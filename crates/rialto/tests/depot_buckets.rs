@@ -156,6 +156,7 @@ fn files_in_a_bucket_are_put_read_claimed_completed_removed_and_verified() {
     assert!(!without.status.success() && told.contains("RIALTO_BUCKET_ACCESS_KEY_ID"), "{told}");
 
     let out = owner.dir.path().join("out");
+    fs::create_dir(&out).unwrap();
     let into = ["claim", "--tenant", "acme", "--into", out.to_str().unwrap()];
     owner.done(&store, &into);
     assert_eq!(fs::read_dir(&out).unwrap().count(), 2);

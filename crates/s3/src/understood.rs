@@ -72,14 +72,13 @@ const CONDITIONS: &[&str] =
     &["if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"];
 
 /// Headers that would change what is done, by their beginnings, and what they ask for.
-const UNSUPPORTED: [(&str, &str); 8] = [
+const UNSUPPORTED: [(&str, &str); 7] = [
     ("x-amz-bucket-object-lock-", "object locks"),
     ("x-amz-expected-bucket-owner", "owners of buckets"),
     ("x-amz-grant-", "access lists"),
     ("x-amz-object-lock-", "object locks"),
     ("x-amz-server-side-encryption", "the choice of encryption"),
     ("x-amz-source-expected-bucket-owner", "owners of buckets"),
-    ("x-amz-tagging", "tags"),
     ("x-amz-website-", "redirects"),
 ];
 
@@ -89,6 +88,14 @@ const ABOUT_CHECKSUMS: [&str; 3] =
 
 fn is_checksum(name: &str) -> bool {
     CHECKSUMS.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+fn unsupported_header(name: &str) -> Option<&'static str> {
+    // With `-directive` it is about a copy, which has no tags in either case.
+    if name == "x-amz-tagging" {
+        return Some("tags");
+    }
+    UNSUPPORTED.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, what)| *what)
 }
 
 /// Refuses what an operation would not heed.
@@ -106,7 +113,7 @@ pub(crate) fn check(operation: &str, uri: &Uri, headers: &HeaderMap) -> S3Result
         if CONDITIONS.contains(&name) && !conditions.contains(&name) {
             return Err(unsupported(&format!("the condition {name} here")));
         }
-        if let Some((_, what)) = UNSUPPORTED.iter().find(|(begin, _)| name.starts_with(begin)) {
+        if let Some(what) = unsupported_header(name) {
             return Err(unsupported(what));
         }
         let is_about = ABOUT_CHECKSUMS.contains(&name);

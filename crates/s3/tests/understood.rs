@@ -36,6 +36,8 @@ fn parameters_that_an_operation_does_not_read_are_refused() {
         ("HEAD", "/acme/a?versionId=1"),
         ("PUT", "/acme-2?abac="),
         ("GET", "/acme?list-type=2&metadata=1"),
+        ("PUT", "/acme/a?x-amz-meta-note=x"),
+        ("PUT", "/acme/a?x-amz-tagging=x"),
     ] {
         let answer = world.send(&raw::signed(method, target, b""));
         assert_eq!(answer.status, 501, "{method} {target} {}", answer.body);

@@ -1,10 +1,12 @@
 //! Errors of statements.
 
+use crate::outbox::OutboxRefusal;
 use rialto_bus::{Error, ErrorKind};
 use rialto_depot::DepotError;
 use rialto_engine::{ReadEventsError, ReplayError};
 use rialto_flow::FlowsError;
 use rialto_flow::store::StoreError;
+use rialto_log::ReadError;
 use rialto_model::{AccountId, CurrencyId, DecodeError, Seq};
 use std::io;
 
@@ -121,13 +123,30 @@ impl StatementError {
             StatementError::Begin(_) | StatementError::Stopping => true,
         }
     }
+
+    /// Why members have no statement if this does not pass by itself. What an operator can mend is tried
+    /// again in later runs.
+    pub(crate) fn refusal(&self) -> OutboxRefusal {
+        match self {
+            StatementError::EventsGone { .. } => OutboxRefusal::EventsGone,
+            StatementError::Read(error)
+                if matches!(log_error(error), Some(ReadError::BelowOldest { .. })) =>
+            {
+                OutboxRefusal::EventsGone
+            }
+            _ => OutboxRefusal::Other,
+        }
+    }
+}
+
+fn log_error(error: &ReadEventsError) -> Option<&ReadError> {
+    use std::error::Error as _;
+    error.source().and_then(|source| source.downcast_ref())
 }
 
 /// Whether the event log is damaged, or its keys are missing: reading it again gives the same error.
 fn is_damaged(error: &ReadEventsError) -> bool {
-    use std::error::Error as _;
-    let read = error.source().and_then(|source| source.downcast_ref::<rialto_log::ReadError>());
-    !matches!(read, Some(rialto_log::ReadError::Disk(_)) | None)
+    !matches!(log_error(error), Some(ReadError::Disk(_) | ReadError::Superseded { .. }) | None)
 }
 
 /// The error of opening the statements.

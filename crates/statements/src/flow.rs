@@ -202,9 +202,9 @@ impl StatementFlow {
                 Err(error) if error.may_pass() => return Err(error),
                 Err(error) => {
                     let reason = tell_all(&error);
-                    tracing::error!(reason, "statements that were refused cannot be made any more");
+                    tracing::error!(reason, "statements that were refused cannot be made");
                     for one in owed {
-                        published.refuse(one.member, range, OutboxRefusal::EventsGone, one.tries);
+                        published.refuse(one.member, range, error.refusal(), one.tries);
                     }
                 }
             }

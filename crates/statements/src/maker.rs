@@ -95,9 +95,8 @@ impl Maker {
                     // Others have their statements already, so that the run must not fail: the next
                     // one would begin before its range again.
                     let reason = tell_all(&error);
-                    tracing::error!(reason, "statements cannot be written: their events are gone");
-                    let gone = members.iter().map(|member| (*member, OutboxRefusal::EventsGone));
-                    made.refused.extend(gone);
+                    tracing::error!(reason, "statements cannot be written");
+                    made.refused.extend(members.iter().map(|member| (*member, error.refusal())));
                 }
                 written => written?,
             }

@@ -90,6 +90,8 @@ pub(crate) fn refusal(error: DepotError) -> Result<OutboxRefusal, StatementError
     Ok(match error {
         DepotError::StorageLow
         | DepotError::Closed
+        | DepotError::Internal(_)
+        | DepotError::WorkLost { .. }
         | DepotError::CloseFailed
         | DepotError::Volume(_)
         | DepotError::Queue(_)
