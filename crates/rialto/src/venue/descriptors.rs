@@ -18,7 +18,7 @@ const DEPOT: u64 = 64;
 const EACH_ORDER_FILE: u64 = 2;
 /// Files of the history of files of orders.
 const ORDER_FILES: u64 = 8;
-/// Files that are open while statements are made, besides those that are being written: two segments of
+/// Files that are open while statements are made, besides the statements in writing: two segments of
 /// events, positions, and the log of its flows.
 const STATEMENTS: u64 = 16;
 /// Segments that the resumption of one private stream has open.

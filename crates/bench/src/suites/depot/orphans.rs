@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// The target of the search's memory.
 const MEMORY_BYTES: f64 = (16 << 20) as f64;
-/// One stored file in so many has no record.
+/// Of this many stored files, one has no record.
 const ORPHAN_EVERY: u64 = 100;
 /// Longer than a search waits before it looks at suspects again.
 const STEP: Duration = Duration::from_secs(3);

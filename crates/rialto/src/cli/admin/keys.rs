@@ -87,7 +87,7 @@ impl KeyAction {
     }
 }
 
-/// The scopes of a new key. One with a grant of files has those that are named only.
+/// The scopes of a new key. One with a grant of files has only the named ones.
 fn asked(scopes: Option<&[Scope]>, depot_grant: &[DepotGrant]) -> Vec<Scope> {
     let usual = if depot_grant.is_empty() { &USUAL_SCOPES[..] } else { &[] };
     scopes.unwrap_or(usual).to_vec()
