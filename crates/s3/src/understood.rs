@@ -103,8 +103,16 @@ pub(crate) fn check(operation: &str, uri: &Uri, headers: &HeaderMap) -> S3Result
     let (parameters, conditions) = read_by(operation);
     let query = uri.query().unwrap_or_default();
     for (name, _) in form_urlencoded::parse(query.as_bytes()) {
-        let is_signature = name.get(..6).is_some_and(|begin| begin.eq_ignore_ascii_case("x-amz-"));
-        if !is_signature && name != "x-id" && !parameters.contains(&&*name) {
+        let lower = name.to_ascii_lowercase();
+        // Links may have headers among their parameters.
+        if let Some(what) = unsupported_header(&lower) {
+            return Err(unsupported(what));
+        }
+        if lower.starts_with("x-amz-meta-") || lower.starts_with("x-amz-copy-") {
+            let name: String = lower.chars().take(40).collect();
+            return Err(unsupported(&format!("{name:?} outside the headers")));
+        }
+        if !lower.starts_with("x-amz-") && name != "x-id" && !parameters.contains(&&*name) {
             let name: String = name.chars().take(40).collect();
             return Err(unsupported(&format!("the parameter {name:?} here")));
         }
