@@ -186,6 +186,11 @@ fn a_prefix_is_one_volume_of_one_pool() {
     let failed = volumes.mount(TWO, &bucket_spec("two", "s")).unwrap_err();
     assert!(failed.to_string().contains("503"), "{failed}");
     assert_eq!(bucket.keys("s/"), Vec::<String>::new());
+    // The same in a store that ignores the condition.
+    bucket.fail(&[]);
+    bucket.ignore_conditions();
+    let refused = other.mount(TWO, &bucket_spec("two", "p")).unwrap_err();
+    assert!(refused.to_string().contains(&identity.to_string()), "{refused}");
     // The identity that an earlier attempt of the same call stored is its own.
     bucket.fail(&[]);
     bucket.repeat_creates();

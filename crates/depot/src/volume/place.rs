@@ -150,16 +150,18 @@ fn find_bucket(
             found
         }
         None => {
+            // Nothing locks a bucket, so that even an empty prefix may be in use. Some stores ignore the
+            // condition of the creation and would replace the identity, so that it is read before.
+            if let Some(found) = read()? {
+                return Err(foreign(spec, &root, None, found));
+            }
             let fresh = Identity::fresh(0);
             let created = disk.create_whole(&layout.identity(), fresh.text().into_bytes());
-            match created.map_err(|source| VolumeError::disk(name, source))? {
-                true => fresh,
-                false => match read()?.ok_or_else(gone)? {
-                    // It was created by an attempt whose answer was lost.
-                    found if found == fresh => found,
-                    // Nothing locks a bucket, so that even an empty prefix may be in use.
-                    found => return Err(foreign(spec, &root, None, found)),
-                },
+            created.map_err(|source| VolumeError::disk(name, source))?;
+            // Also one that an attempt created whose answer was lost.
+            match read()?.ok_or_else(gone)? {
+                found if found == fresh => found,
+                found => return Err(foreign(spec, &root, None, found)),
             }
         }
     };

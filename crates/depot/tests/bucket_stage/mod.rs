@@ -36,6 +36,8 @@ struct Inner {
     loses_answers: bool,
     /// The first attempt to create an object is done and not answered, and the second finds it.
     repeats_creates: bool,
+    /// A new object replaces another, whatever the condition.
+    ignores_conditions: bool,
     read_bytes_max: Option<usize>,
     now: Timestamp,
 }
@@ -77,6 +79,10 @@ impl MemoryBucket {
 
     pub fn repeat_creates(&self) {
         self.lock().repeats_creates = true;
+    }
+
+    pub fn ignore_conditions(&self) {
+        self.lock().ignores_conditions = true;
     }
 
     pub fn cut_reads(&self, bytes_max: Option<usize>) {
@@ -134,7 +140,10 @@ impl Bucket for MemoryBucket {
 
     fn create(&self, key: &str, bytes: Vec<u8>) -> Result<bool, BucketError> {
         let (does, answer) = self.ask(Asked::Create);
-        let is_new = !self.lock().objects.contains_key(key);
+        let is_new = {
+            let inner = self.lock();
+            inner.ignores_conditions || !inner.objects.contains_key(key)
+        };
         if does && is_new {
             self.store(key, bytes);
         }
