@@ -286,7 +286,7 @@ impl MountedVolume {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Completes a file that is written, where a file exists from then on only.
+    /// Completes a written file. In a bucket the object exists only after this.
     pub(super) fn complete(&self, file: &dyn File) -> Result<(), VolumeError> {
         if !self.place.is_durable_when_complete() {
             return Ok(());

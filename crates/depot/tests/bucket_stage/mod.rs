@@ -1,4 +1,4 @@
-//! A bucket in memory that fails on demand, and that counts what is asked of it.
+//! A bucket in memory that fails on demand and counts its calls.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses a part of it")]
 

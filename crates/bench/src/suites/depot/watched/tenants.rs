@@ -86,7 +86,7 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// The imported files of some scans, and those that had been imported.
+/// The files that some scans imported, and the files that were imported before.
 fn scan(place: &Place, watches: &[&str]) -> Result<(u64, u64), BenchError> {
     let (mut imported, mut kept) = (0, 0);
     for watch in watches {
