@@ -269,14 +269,16 @@ impl MountedVolume {
             return self.disk.create_dir_all(dir);
         }
         for level in missing.into_iter().rev() {
-            match self.disk.create_dir(level) {
+            let create = || self.disk.create_dir(level);
+            let created = match level.parent() {
+                Some(above) => self.sync.create_in(above, create),
+                None => create(),
+            };
+            match created {
                 Ok(()) => {}
                 // What is above it was removed.
                 Err(error) if error.is_not_found() => return self.disk.create_dir_all(dir),
                 Err(error) => return Err(error),
-            }
-            if let Some(above) = level.parent() {
-                self.sync.dir_was_created_in(above);
             }
         }
         Ok(())

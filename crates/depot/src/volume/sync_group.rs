@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The number of grouped syncs of a volume that had failed when a file was created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SyncEpoch(u64);
 
 /// A file that is to become durable: its bytes and its name.
@@ -28,9 +28,16 @@ impl Unsynced {
 
     /// The directories whose syncs make the name of the file durable: its own, and those above it in
     /// which a directory is new.
-    fn dirs<'a>(&'a self, parents: &'a BTreeMap<PathBuf, u64>) -> impl Iterator<Item = &'a Path> {
+    fn dirs<'a>(&'a self, parents: &'a Unsure) -> impl Iterator<Item = &'a Path> {
         let above = self.dir.ancestors().skip(1).filter(|dir| parents.contains_key(*dir));
         std::iter::once(&*self.dir).chain(above)
+    }
+
+    /// Whether a grouped sync in this epoch that succeeds makes it durable: no failure since it was
+    /// created, or since a directory above it was, can have been of its bytes or of their names.
+    fn is_covered(&self, epoch: SyncEpoch, parents: &Unsure) -> bool {
+        let is_covered = |dir: &Path| parents.get(dir).is_none_or(|names| names.since == epoch);
+        self.created == epoch && self.dir.ancestors().skip(1).all(is_covered)
     }
 
     fn result(&self) -> MutexGuard<'_, Option<Result<(), DiskError>>> {
@@ -56,19 +63,32 @@ pub(super) struct SyncGroup {
 }
 
 /// The directories in which others were created whose names are not known to be durable.
+type Unsure = BTreeMap<PathBuf, NewNames>;
+
+/// The names of new directories in one that is above them.
+#[derive(Clone, Copy)]
+struct NewNames {
+    /// The epoch before the first of them.
+    since: SyncEpoch,
+    /// What [`Parents::created`] was after the last of them.
+    created: u64,
+    /// How many are being created.
+    begun: u32,
+}
+
 #[derive(Default)]
 struct Parents {
     /// The number of directories that were created so far.
     created: u64,
-    /// What that number was after the last one in a directory.
-    unsynced: BTreeMap<PathBuf, u64>,
+    unsure: Unsure,
 }
 
 impl Parents {
-    /// A sync covered what was created in `dir` until that was `created`.
-    fn was_synced(&mut self, dir: &Path, created: u64) {
-        if self.unsynced.get(dir) == Some(&created) {
-            self.unsynced.remove(dir);
+    /// A sync covered the names in `dir` that were known before it.
+    fn was_synced(&mut self, dir: &Path, before: &NewNames) {
+        let is_all = |now: &NewNames| now.begun == 0 && now.created == before.created;
+        if self.unsure.get(dir).is_some_and(is_all) {
+            self.unsure.remove(dir);
         }
     }
 }
@@ -96,13 +116,26 @@ impl SyncGroup {
         SyncEpoch(self.failures.load(Ordering::SeqCst))
     }
 
-    /// A directory was created in `dir`. Called before the first file of the new directory is created,
-    /// so that the sync of that file makes the name of the directory durable, too.
-    pub(super) fn dir_was_created_in(&self, dir: &Path) {
+    /// Creates a directory in `dir`. The sync of a file below makes the name of the new directory
+    /// durable, too, also that of a file which another thread writes as soon as the directory exists.
+    pub(super) fn create_in<T>(&self, dir: &Path, create: impl FnOnce() -> T) -> T {
+        let epoch = self.epoch();
+        {
+            let unsure = &mut self.parents().unsure;
+            let fresh = NewNames { since: epoch, created: 0, begun: 0 };
+            let names = unsure.entry(dir.to_owned()).or_insert(fresh);
+            names.since = names.since.min(epoch);
+            names.begun += 1;
+        }
+        let done = create();
         let mut parents = self.parents();
         parents.created += 1;
         let created = parents.created;
-        parents.unsynced.insert(dir.to_owned(), created);
+        if let Some(names) = parents.unsure.get_mut(dir) {
+            names.begun -= 1;
+            names.created = created;
+        }
+        done
     }
 
     fn parents(&self) -> MutexGuard<'_, Parents> {
@@ -137,18 +170,19 @@ impl SyncGroup {
 
     /// Syncs a group and gives every file its result.
     fn sync_all(&self, disk: &dyn Disk, group: &[Arc<Unsynced>]) {
-        let parents = self.parents().unsynced.clone();
+        let parents = self.parents().unsure.clone();
         let mut grouped = self.grouped.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(grouped) = &mut *grouped else { return self.sync_each(disk, group, &parents) };
         let epoch = self.epoch();
         let (covered, mut alone): (Vec<_>, Vec<_>) =
-            group.iter().cloned().partition(|file| file.created == epoch);
+            group.iter().cloned().partition(|file| file.is_covered(epoch, &parents));
         if !covered.is_empty() {
             match grouped.sync() {
                 Ok(()) => {
                     covered.iter().for_each(|file| *file.result() = Some(Ok(())));
                     let mut known = self.parents();
-                    parents.iter().for_each(|(dir, created)| known.was_synced(dir, *created));
+                    let covered = parents.iter().filter(|(_, names)| names.since == epoch);
+                    covered.for_each(|(dir, names)| known.was_synced(dir, names));
                 }
                 Err(error) => {
                     self.failures.fetch_add(1, Ordering::SeqCst);
@@ -167,7 +201,7 @@ impl SyncGroup {
         &self,
         disk: &dyn Disk,
         group: &[Arc<Unsynced>],
-        parents: &BTreeMap<PathBuf, u64>,
+        parents: &Unsure,
     ) {
         let mut dirs: BTreeMap<&Path, Result<(), DiskError>> = BTreeMap::new();
         for file in group {
@@ -179,8 +213,8 @@ impl SyncGroup {
         }
         for (dir, result) in &mut dirs {
             *result = disk.sync_dir(dir);
-            if let (Ok(()), Some(created)) = (&*result, parents.get(*dir)) {
-                self.parents().was_synced(dir, *created);
+            if let (Ok(()), Some(names)) = (&*result, parents.get(*dir)) {
+                self.parents().was_synced(dir, names);
             }
         }
         for file in group {
@@ -297,14 +331,13 @@ mod tests {
                 let grouped = disk.grouped_sync(Path::new("/")).unwrap();
                 let group = SyncGroup::new(is_grouped.then_some(grouped));
                 for dir in [Path::new("/volume/files/00"), new] {
-                    disk.create_dir(dir).unwrap();
-                    group.dir_was_created_in(dir.parent().unwrap());
+                    group.create_in(dir.parent().unwrap(), || disk.create_dir(dir).unwrap());
                 }
                 let file = disk.create(&new.join("a"), Access::Buffered).unwrap();
                 file.write_all_at(0, b"written").unwrap();
                 let file = Unsynced::new(Arc::from(file), new, SyncEpoch(0));
                 group.sync(&disk, &[file]).remove(0).unwrap();
-                assert!(group.parents().unsynced.is_empty());
+                assert!(group.parents().unsure.is_empty());
                 disk.crash();
                 assert!(disk.bytes_of(&new.join("a")).is_some(), "seed {seed}, {is_grouped}");
             }
@@ -316,9 +349,8 @@ mod tests {
         let (files, shard) = (Path::new("/files"), Path::new("/files/00"));
         let disk = SimDisk::new(4);
         disk.create_dir_all(files).unwrap();
-        disk.create_dir(shard).unwrap();
         let group = SyncGroup::new(None);
-        group.dir_was_created_in(files);
+        group.create_in(files, || disk.create_dir(shard).unwrap());
         let sync = |name: &str| {
             let file = disk.create(&shard.join(name), Access::Buffered).unwrap();
             group.sync(&disk, &[Unsynced::new(Arc::from(file), shard, SyncEpoch(0))]).remove(0)
@@ -326,9 +358,60 @@ mod tests {
         // Its bytes come first, then the directory above, then its own.
         disk.fail_sync(2);
         assert!(sync("a").is_err());
-        assert!(!group.parents().unsynced.is_empty());
+        assert!(!group.parents().unsure.is_empty());
         assert!(sync("b").is_ok());
-        assert!(group.parents().unsynced.is_empty());
+        assert!(group.parents().unsure.is_empty());
+    }
+
+    #[test]
+    fn the_names_above_a_file_are_synced_again_if_a_grouped_sync_failed_since_they_were_new() {
+        let (files, shard) = (Path::new("/files"), Path::new("/files/00"));
+        let disk = SimDisk::new(6);
+        disk.create_dir_all(files).unwrap();
+        let grouped = disk.grouped_sync(Path::new("/")).unwrap();
+        let group = SyncGroup::new(Some(grouped));
+        group.create_in(files, || disk.create_dir(shard).unwrap());
+        let write = |path: &Path| {
+            let file = disk.create(path, Access::Buffered).unwrap();
+            file.write_all_at(0, b"written").unwrap();
+            Unsynced::new(Arc::from(file), path.parent().unwrap(), group.epoch())
+        };
+        let elsewhere = write(Path::new("/b"));
+        disk.fail_sync(1);
+        let _ = group.sync(&disk, &[elsewhere]);
+        assert!(group.parents().unsure.contains_key(files));
+        // The next grouped sync succeeds and says nothing of what was lost before.
+        let elsewhere = write(Path::new("/c"));
+        assert!(group.sync(&disk, &[elsewhere]).remove(0).is_ok());
+        assert!(group.parents().unsure.contains_key(files));
+        disk.fail_sync(2);
+        let below = write(&shard.join("a"));
+        assert!(group.sync(&disk, &[below]).remove(0).is_err());
+        let below = write(&shard.join("d"));
+        assert!(group.sync(&disk, &[below]).remove(0).is_ok());
+        assert!(group.parents().unsure.is_empty());
+    }
+
+    #[test]
+    fn a_sync_while_a_directory_is_created_does_not_forget_its_name() {
+        let (files, shard) = (Path::new("/files"), Path::new("/files/00"));
+        let disk = SimDisk::new(7);
+        disk.create_dir_all(files).unwrap();
+        let group = SyncGroup::new(None);
+        let write = |path: &Path| {
+            let file = disk.create(path, Access::Buffered).unwrap();
+            Unsynced::new(Arc::from(file), path.parent().unwrap(), SyncEpoch(0))
+        };
+        group.create_in(files, || {
+            let beside = write(&files.join("a"));
+            assert!(group.sync(&disk, &[beside]).remove(0).is_ok());
+            disk.create_dir(shard).unwrap();
+            assert!(group.parents().unsure.contains_key(files));
+        });
+        // Its bytes come first, then the directory above.
+        disk.fail_sync(2);
+        let below = write(&shard.join("b"));
+        assert!(group.sync(&disk, &[below]).remove(0).is_err());
     }
 
     #[test]
