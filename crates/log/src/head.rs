@@ -84,7 +84,8 @@ pub(crate) struct LeastEnd {
 }
 
 impl Head {
-    /// Creates the file; the caller knows that there is none.
+    /// Creates the file; the caller knows that there is none. It has no name yet while it is written, so
+    /// that one sync is enough for both slots.
     pub(crate) fn create(
         disk: &dyn Disk,
         dir: &Path,
@@ -92,14 +93,13 @@ impl Head {
         end: LeastEnd,
     ) -> Result<Self, DiskError> {
         let tmp = dir.join(HEAD_TMP);
-        let file = disk.create(&tmp, Access::DirectSync)?;
+        let file = disk.create(&tmp, Access::Direct)?;
         let path = dir.join(HEAD_FILE);
         let block = AlignedBuf::zeroed(BLOCK_BYTES);
         let mut head = Self { file: None, path, block, generation: 0 };
-        head.write_to(&*file, segments, end, false)?;
+        head.write_slots(&*file, segments, end, false, |_| Ok(()))?;
         file.sync_data()?;
         disk.rename(&tmp, &head.path)?;
-        head.file = Some(file);
         disk.sync_dir(dir)?;
         Ok(head)
     }
@@ -131,7 +131,10 @@ impl Head {
             Some(file) => file,
             None => segments.disk().open(&self.path, Access::DirectSync)?,
         };
-        let written = self.write_to(&*file, segments, end, at_rest);
+        let written = self.write_slots(&*file, segments, end, at_rest, |file| match file.mode() {
+            IoMode::DirectSync => Ok(()),
+            IoMode::Direct | IoMode::Buffered => file.sync_data(),
+        });
         self.file = Some(file);
         written
     }
@@ -141,12 +144,14 @@ impl Head {
         self.file = None;
     }
 
-    fn write_to(
+    /// Writes both slots, and syncs each before the next.
+    fn write_slots(
         &mut self,
         file: &dyn File,
         segments: &Segments,
         end: LeastEnd,
         at_rest: bool,
+        sync: impl Fn(&dyn File) -> Result<(), DiskError>,
     ) -> Result<(), DiskError> {
         let (oldest, newest) = segments
             .oldest_and_newest()
@@ -171,9 +176,7 @@ impl Head {
             slot.encode(block);
             let at = self.generation % SLOTS as u64 * BLOCK;
             file.write_all_at(at, &self.block)?;
-            if file.mode() != IoMode::DirectSync {
-                file.sync_data()?;
-            }
+            sync(file)?;
         }
         Ok(())
     }

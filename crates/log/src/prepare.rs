@@ -96,6 +96,9 @@ pub struct Preparation {
     bytes: u64,
     done: u64,
     ground: Ground,
+    /// Whether the zeros are synced before the segment is handed on. One that is installed at once is
+    /// synced then, with its header.
+    is_synced: bool,
 }
 
 /// A file whose space was written or reserved, ready to become a segment.
@@ -111,13 +114,11 @@ pub struct PreparedSegment {
 impl SegmentPreparer {
     /// Prepares a whole segment. A failure does not affect the writer, which will try itself.
     pub fn prepare(&self) -> Result<PreparedSegment, DiskError> {
-        let mut preparation = self.begin()?;
-        loop {
-            preparation = match preparation.step()? {
-                Ok(prepared) => return Ok(prepared),
-                Err(unfinished) => unfinished,
-            };
-        }
+        self.begin()?.finish()
+    }
+
+    fn prepare_to_install(&self) -> Result<PreparedSegment, DiskError> {
+        Preparation { is_synced: false, ..self.begin()? }.finish()
     }
 
     /// Begins to prepare a segment step by step, so that other writes can use the disk in between.
@@ -129,7 +130,17 @@ impl SegmentPreparer {
         if let Some(path) = spare {
             if let Ok(file) = disk.open(&path, Access::Direct) {
                 let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, bytes);
-                return Ok(Preparation { directory, file, path, zeros, bytes, done, ground });
+                let is_synced = true;
+                return Ok(Preparation {
+                    directory,
+                    file,
+                    path,
+                    zeros,
+                    bytes,
+                    done,
+                    ground,
+                    is_synced,
+                });
             }
             // It is not part of the log, so that an operator may have removed it to make room. Then
             // a new file is made.
@@ -143,7 +154,9 @@ impl SegmentPreparer {
         let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
         let zeros = AlignedBuf::zeroed(STEP_BYTES.min(bytes as usize));
         let ground = Ground::Zeros;
-        let mut preparation = Preparation { directory, file, path, zeros, bytes, done: 0, ground };
+        let (done, is_synced) = (0, true);
+        let mut preparation =
+            Preparation { directory, file, path, zeros, bytes, done, ground, is_synced };
         if *space == Space::Reserved {
             match spares.or_else(|| preparation.file.reserve(bytes)) {
                 Ok(true) => {
@@ -179,7 +192,7 @@ impl SegmentPreparer {
         if self.directory.must_use_reserve() {
             return self.take_from_reserve(header);
         }
-        match self.prepare() {
+        match self.prepare_to_install() {
             Err(error) if error.is_out_of_space() && self.directory.reserve.is_ready() => {
                 self.take_from_reserve(header)
             }
@@ -196,7 +209,7 @@ impl SegmentPreparer {
 
     fn take_from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         let Some(path) = self.directory.reserve.take() else {
-            return self.prepare()?.install(header);
+            return self.prepare_to_install()?.install(header);
         };
         tracing::warn!("the disk is full: the log goes on in the reserved file {}", path.display());
         let file = self.directory.disk.open(&path, Access::Direct)?;
@@ -207,6 +220,16 @@ impl SegmentPreparer {
 }
 
 impl Preparation {
+    fn finish(self) -> Result<PreparedSegment, DiskError> {
+        let mut preparation = self;
+        loop {
+            preparation = match preparation.step()? {
+                Ok(prepared) => return Ok(prepared),
+                Err(unfinished) => unfinished,
+            };
+        }
+    }
+
     /// Writes some more zeros; the last step syncs them and yields the segment, the others give the
     /// preparation back.
     pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
@@ -223,7 +246,9 @@ impl Preparation {
         if self.done < self.bytes {
             return Ok(Err(self));
         }
-        if let Err(error) = self.file.sync_data() {
+        if self.is_synced
+            && let Err(error) = self.file.sync_data()
+        {
             return Err(self.failed(error));
         }
         let Self { directory, file, path, bytes, ground, .. } = self;
