@@ -38,6 +38,43 @@ fn the_settings_of_the_depot_are_those_of_the_file() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn the_threads_of_the_depot_and_of_s3_have_a_lower_priority_than_those_of_orders() {
+    let dir = tempfile::tempdir().unwrap();
+    let s3 =
+        if cfg!(feature = "s3") { "[s3]\nenabled = true\nlisten = \"127.0.0.1:0\"\n" } else { "" };
+    configure(
+        dir.path(),
+        &format!("[gateway]\nshared_nice = 9\n\n[depot]\nenabled = true\n\n{s3}"),
+    );
+    let venue = Running::serve(dir.path(), "synced");
+    let threads = threads_of(venue.id());
+    let nice_of = |name: &str| {
+        let found = threads.iter().filter(|(thread, _)| thread.starts_with(name));
+        found.map(|(_, nice)| *nice).collect::<Vec<_>>()
+    };
+    for name in ["depot-", "queue-", if cfg!(feature = "s3") { "s3" } else { "depot-" }] {
+        let nice = nice_of(name);
+        assert!(!nice.is_empty() && nice.iter().all(|nice| *nice == 9), "{name}: {threads:?}");
+    }
+    assert!(nice_of("sequencer").iter().all(|nice| *nice <= 0), "{threads:?}");
+}
+
+/// Name and nice value of each thread of a process.
+#[cfg(target_os = "linux")]
+fn threads_of(process: u32) -> Vec<(String, i64)> {
+    let thread = |path: &std::path::Path| {
+        let name = fs::read_to_string(path.join("comm")).ok()?.trim().to_owned();
+        let stat = fs::read_to_string(path.join("stat")).ok()?;
+        // After the name in parentheses, which may contain anything, it is the 17th field.
+        let nice = stat.rsplit(')').next()?.split_whitespace().nth(16)?.parse().ok()?;
+        Some((name, nice))
+    };
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    tasks.filter_map(|task| thread(&task.ok()?.path())).collect()
+}
+
+#[test]
 fn on_a_disk_that_is_nearly_full_files_are_refused_and_work_goes_on() {
     let mut pool = Pool::there("");
     let (first, second) = (pool.put("a", "abc", &[]), pool.put("b", "def", &[]));

@@ -12,6 +12,8 @@ pub struct S3Options {
     pub allow_remote: bool,
     /// Threads that serve connections.
     pub worker_threads: usize,
+    /// The nice value of these threads, on Linux.
+    pub nice: u8,
     /// The most connections; more are closed at once.
     pub connections_max: usize,
     /// The most connections of an address.
@@ -38,6 +40,7 @@ impl Default for S3Options {
             listen: SocketAddr::from(([127, 0, 0, 1], 8_081)),
             allow_remote: false,
             worker_threads: 2,
+            nice: 5,
             connections_max: 256,
             address_connections_max: 128,
             key_requests_max: 64,

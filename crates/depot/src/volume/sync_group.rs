@@ -197,12 +197,7 @@ impl SyncGroup {
     /// Syncs every file through its own handle, then every directory once, and gives every file its
     /// result: a failure refuses the damaged file only. `parents` are those from before the first
     /// sync.
-    fn sync_each(
-        &self,
-        disk: &dyn Disk,
-        group: &[Arc<Unsynced>],
-        parents: &Unsure,
-    ) {
+    fn sync_each(&self, disk: &dyn Disk, group: &[Arc<Unsynced>], parents: &Unsure) {
         let mut dirs: BTreeMap<&Path, Result<(), DiskError>> = BTreeMap::new();
         for file in group {
             let synced = file.file.sync_data();

@@ -296,8 +296,8 @@ pub const SETTINGS: &[Setting] = &[
     number!("gateway", "shared_threads", 1, 1_024, "", gateway.shared_threads as usize,
         "Threads for streams, queues and queries."),
     number!("gateway", "shared_nice", 0, 19, "", gateway.shared_nice as u8,
-        "The nice value, on Linux, of the shared threads and of the feed's thread, so that orders \
-         come first when the processors are busy."),
+        "The nice value, on Linux, of the shared threads, of the feed's thread, and of the threads of \
+         the depot and of S3, so that orders come first when the processors are busy."),
     number!("gateway", "lanes", 1, 64, "", gateway.lanes as usize,
         "Lanes into the engine; each has its own bound on commands in flight."),
     number!("gateway", "worker", 0, 1_023, "", gateway.worker as u16,

@@ -1,19 +1,35 @@
 //! The depot as a component: files of tenants, which callers with keys store, claim and read.
 
 use super::made::Made;
-use rialto_depot::{Depot, DepotOptions, DepotReport};
+use rialto_depot::{Depot, DepotError, DepotOptions, DepotReport};
+use rialto_desk::lower_priority;
 use rialto_lifecycle::{Component, Failure, Health};
 use std::sync::Arc;
 
 pub(super) struct Part {
     options: DepotOptions,
+    /// The nice value of its threads.
+    nice: u8,
     made: Made<Depot>,
     running: Option<Arc<Depot>>,
 }
 
 impl Part {
-    pub(super) fn new(options: DepotOptions) -> Part {
-        Part { options, made: Made::new("depot"), running: None }
+    pub(super) fn new(options: DepotOptions, nice: u8) -> Part {
+        Part { options, nice, made: Made::new("depot"), running: None }
+    }
+
+    /// Opens the pool on a thread of a lower priority, which all its threads inherit: orders come
+    /// first when the processors are busy.
+    fn open(&self) -> Result<Result<Depot, DepotError>, Failure> {
+        std::thread::scope(|scope| {
+            let opening = std::thread::Builder::new().name("depot-open".to_owned());
+            let opening = opening.spawn_scoped(scope, || {
+                lower_priority(self.nice);
+                Depot::open(self.options.clone())
+            })?;
+            opening.join().map_err(|_| Failure::from("the opening of the depot panicked"))
+        })
     }
 
     pub(super) fn made(&self) -> Made<Depot> {
@@ -32,7 +48,7 @@ fn tell(report: &DepotReport) {
 
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
-        let depot = Arc::new(Depot::open(self.options.clone())?);
+        let depot = Arc::new(self.open()??);
         tell(depot.report());
         self.made.put(Arc::clone(&depot));
         self.running = Some(depot);

@@ -189,7 +189,7 @@ impl Venue {
 
         let depot = config.depot.enabled.then(|| {
             // It starts behind the engine, as the queue does.
-            let depot = depot::Part::new(depot_options(config, &disk));
+            let depot = depot::Part::new(depot_options(config, &disk), config.gateway.shared_nice);
             let made = depot.made();
             lifecycle.register("depot", depot).needs("engine").restart(Restart::NEVER);
             made
@@ -427,12 +427,13 @@ impl Venue {
     }
 }
 
-/// The options of S3: times and rates are those of the gateway.
+/// The options of S3: times, rates and the priority of threads are those of the gateway.
 #[cfg(feature = "s3")]
 fn s3_options(config: &Config) -> rialto_s3::S3Options {
     let gateway = &config.gateway;
     rialto_s3::S3Options {
         allow_remote: gateway.allow_remote,
+        nice: gateway.shared_nice,
         head_timeout: gateway.head_timeout,
         body_timeout: gateway.body_timeout,
         upload_rate_min: gateway.depot.upload_rate_min,

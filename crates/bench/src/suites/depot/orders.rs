@@ -7,7 +7,9 @@ use crate::measure::{Percentiles, Spread, side_by_side};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::Context;
 use rialto_depot::TenantName;
+use rialto_desk::lower_priority;
 use rialto_engine::{Level, Submission};
+use rialto_gateway::GatewayConfig;
 use rialto_workload::{FEES, Form, Workload, commands, random_prices};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,7 +25,8 @@ const ALONE: usize = 0;
 const BESIDE: usize = 1;
 
 const OPEN_LOOP: &str = "Open loop: from the scheduled arrival to the acknowledgement in the client's \
-    hands. Client, engine and writers share the processors.";
+    hands. Client, engine and writers share the processors; writers and the threads of the pool have \
+    the lower priority that a venue gives them.";
 const OVER: &str = "Over the round without writers; the median of the rounds, which take turns.";
 
 /// What writers do.
@@ -93,7 +96,13 @@ fn run(
                 inline_bytes_max: writing.inline_bytes_max,
                 ..Setup::at(rialto_queue::Level::Synced)
             };
-            let pool = Pool::open(context, case, setup)?;
+            // The threads of the pool inherit the priority of the one that opens it.
+            let fresh = context.fresh_directory()?;
+            let open = || {
+                lower_priority(GatewayConfig::default().shared_nice);
+                Pool::open_in(fresh, case, setup)
+            };
+            let pool = both(open, || ()).0?;
             let tenants = pool.tenants(WRITERS)?;
             let ended = AtomicBool::new(false);
             let (open, stored) = both(
@@ -125,13 +134,14 @@ fn fill(
     bytes: usize,
     ended: &AtomicBool,
 ) -> Result<u64, BenchError> {
-    let content = content(bytes, 7);
+    let (content, nice) = (content(bytes, 7), GatewayConfig::default().shared_nice);
     std::thread::scope(|scope| {
         let writers: Vec<_> = tenants
             .iter()
             .map(|tenant| {
                 let content = &content;
                 scope.spawn(move || {
+                    lower_priority(nice);
                     let mut stored = 0;
                     // The first file is stored in any case.
                     while stored == 0 || !ended.load(Ordering::Relaxed) {

@@ -51,7 +51,14 @@ impl Pool {
         case: &str,
         setup: Setup,
     ) -> Result<Pool, BenchError> {
-        let directory = context.fresh_directory()?;
+        Pool::open_in(context.fresh_directory()?, case, setup)
+    }
+
+    pub(super) fn open_in(
+        directory: FreshDirectory,
+        case: &str,
+        setup: Setup,
+    ) -> Result<Pool, BenchError> {
         let depot = Depot::open(setup.options(directory.path()));
         let depot = depot.map_err(broken(case, "open a pool"))?;
         Ok(Pool { case: case.to_owned(), depot, directory })
