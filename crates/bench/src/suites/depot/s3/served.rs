@@ -70,6 +70,8 @@ impl Served {
         let options = S3Options {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             worker_threads: threads,
+            // That of the bare route.
+            nice: 0,
             ..S3Options::default()
         };
         let server = S3Server::start(options, bus, keys, Arc::<S3Traffic>::default());
