@@ -39,6 +39,7 @@ mod limit;
 mod orders;
 mod prefetch;
 mod resting;
+mod uncross;
 mod walk;
 
 pub use check::BookViolation;
@@ -47,4 +48,5 @@ pub use limit::{Fill, LimitOrderBook};
 pub use orders::{BookRefusal, Order, Orders, Slot};
 pub(crate) use prefetch::prefetch;
 pub use resting::{Book, Filled, LimitOrder};
+pub use uncross::{UncrossTerms, Uncrossing, uncross};
 pub use walk::{LevelWalk, OrderWalk};
