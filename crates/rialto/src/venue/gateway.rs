@@ -49,6 +49,9 @@ pub(super) struct Part {
     pub(super) depot: Option<Made<Depot>>,
     /// The metrics of another door, if there is one.
     pub(super) metrics: Option<MoreMetrics>,
+    /// Whether another door serves the depot.
+    #[cfg(feature = "s3")]
+    pub(super) shares_depot: bool,
     /// None if no orders come in files.
     pub(super) order_files: Option<Made<OrderFileCounts>>,
     pub(super) process: Overview,
@@ -87,7 +90,7 @@ impl Component for Part {
             keys,
             #[cfg(feature = "s3")]
             depot_access: std::sync::Mutex::new(
-                self.metrics.is_some().then(|| gateway.depot_access()).flatten(),
+                self.shares_depot.then(|| gateway.depot_access()).flatten(),
             ),
         });
         self.running = Some(gateway);

@@ -248,6 +248,8 @@ impl Venue {
         let metrics = None;
         let gateway = gateway::Part {
             metrics,
+            #[cfg(feature = "s3")]
+            shares_depot: config.s3.enabled,
             queue,
             depot,
             statements,
