@@ -43,10 +43,7 @@ fn the_threads_of_the_depot_and_of_s3_have_a_lower_priority_than_those_of_orders
     let dir = tempfile::tempdir().unwrap();
     let s3 =
         if cfg!(feature = "s3") { "[s3]\nenabled = true\nlisten = \"127.0.0.1:0\"\n" } else { "" };
-    configure(
-        dir.path(),
-        &format!("[gateway]\nshared_nice = 9\n\n[depot]\nenabled = true\n\n{s3}"),
-    );
+    configure(dir.path(), &format!("shared_nice = 9\n\n[depot]\nenabled = true\n\n{s3}"));
     let venue = Running::serve(dir.path(), "synced");
     let threads = threads_of(venue.id());
     let nice_of = |name: &str| {

@@ -82,6 +82,20 @@ fn work_goes_on_after_a_failure_if_it_should() {
 }
 
 #[test]
+fn a_claim_is_renewed_while_results_are_sent() {
+    // The results take twice as long as the claim lasts.
+    let pool = Pool::there("tenant_bytes_per_second = 200_000\n");
+    pool.done(&["tenant", "create", "acme"]);
+    pool.done(&["tenant", "directory", "acme", "out", "--kind", "shelf"]);
+    pool.put("a", "abc", &[]);
+    let make = "f() { mkdir $RIALTO_RESULTS/out; \
+                head -c 1600000 /dev/zero >$RIALTO_RESULTS/out/large; }; f";
+    let worked = pool.work(make, &["--for", "4s", "--limit", "1"]);
+    assert_eq!(worked, (0, "1 completed\n".to_owned()));
+    assert_eq!(pool.paths(&[]), ["out/large"]);
+}
+
+#[test]
 fn results_are_stored_with_the_completion_of_their_file() {
     on_both(|pool| {
         pool.done(&["tenant", "create", "acme"]);

@@ -58,8 +58,14 @@ pub(super) trait AnyPool: Sync {
     /// Completes claimed files. The result of each stands at the place of its token.
     fn complete(&self, tokens: &[&str]) -> Result<Vec<Result<(), Error>>, Error>;
 
-    /// Completes a claimed file together with its results: all of it, or nothing.
-    fn complete_with(&self, token: &str, results: &[ResultFile]) -> Result<(), Error>;
+    /// Completes a claimed file together with its results: all of it, or nothing. `keep` is called
+    /// between pieces of the results, and renews the claim; its error breaks off.
+    fn complete_with(
+        &self,
+        token: &str,
+        results: &[ResultFile],
+        keep: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error>;
 
     fn fail(&self, token: &str, reason: &str, delay: Option<Duration>) -> Result<(), Error>;
 

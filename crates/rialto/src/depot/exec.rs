@@ -82,7 +82,9 @@ impl Exec {
             Ok(results) if results.is_empty() => {
                 pool.complete(&[&claimed.token])?.pop().unwrap_or(Ok(()))
             }
-            Ok(results) => pool.complete_with(&claimed.token, &results),
+            Ok(results) => {
+                pool.complete_with(&claimed.token, &results, &mut || keeper.keep(claimed))
+            }
         };
         Ok(completed
             .map_or_else(|error| Outcome::Failed(error.to_string()), |()| Outcome::Completed))

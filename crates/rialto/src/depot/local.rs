@@ -79,9 +79,15 @@ impl LocalPool {
         stepped.and(closed).map_err(failed)
     }
 
-    fn copy(&self, mut upload: Upload, source: Source<'_>) -> Result<Upload, Error> {
+    fn copy(
+        &self,
+        mut upload: Upload,
+        source: Source<'_>,
+        keep: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<Upload, Error> {
         let mut buffer = vec![0; COPIED];
         loop {
+            keep()?;
             match source.content.read(&mut buffer) {
                 Ok(0) => return Ok(upload),
                 Ok(read) => upload.write(&buffer[..read]).map_err(told)?,
@@ -122,7 +128,7 @@ fn files(tenant: &TenantName, page: &[FileInfo]) -> Result<Vec<Value>, Error> {
 impl AnyPool for LocalPool {
     fn put(&self, tenant: &TenantName, file: NewFile, source: Source<'_>) -> Result<Put, Error> {
         let upload = self.depot.begin(tenant, file).map_err(told)?;
-        let stored = self.copy(upload, source)?.finish().map_err(told)?;
+        let stored = self.copy(upload, source, &mut || Ok(()))?.finish().map_err(told)?;
         let file = match self.depot.file(tenant, stored.file.id) {
             Ok(info) => file_info(tenant, &info),
             // The file of a repeat may have ended.
@@ -226,7 +232,12 @@ impl AnyPool for LocalPool {
         Ok(completed.into_iter().map(|result| result.map_err(told)).collect())
     }
 
-    fn complete_with(&self, text: &str, results: &[ResultFile]) -> Result<(), Error> {
+    fn complete_with(
+        &self,
+        text: &str,
+        results: &[ResultFile],
+        keep: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let token = token(text)?;
         let mut prepared = Vec::with_capacity(results.len());
         for result in results {
@@ -236,7 +247,7 @@ impl AnyPool for LocalPool {
             file.bytes = Some(content.metadata().map_err(unreadable)?.len());
             let upload = self.depot.begin_result(&token, file).map_err(told)?;
             let source = Source { content: &mut content, path: result.path.clone() };
-            prepared.push(self.copy(upload, source)?.finish_result().map_err(told)?);
+            prepared.push(self.copy(upload, source, keep)?.finish_result().map_err(told)?);
         }
         self.depot.complete_with(&token, prepared).map_err(told)
     }

@@ -29,6 +29,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, Read, Seek};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -78,9 +79,29 @@ impl RemotePool {
         request: impl Future<Output = Result<T, ClientError>> + Send,
         feed: impl FnOnce() -> Result<(), Error>,
     ) -> Result<T, Error> {
+        self.send_keeping(request, &mut || Ok(()), |_| feed())
+    }
+
+    /// As [`RemotePool::send`], and calls `keep` until the answer is there: what was fed may be on its way
+    /// for long.
+    fn send_keeping<T: Send>(
+        &self,
+        request: impl Future<Output = Result<T, ClientError>> + Send,
+        keep: &mut dyn FnMut() -> Result<(), Error>,
+        feed: impl FnOnce(&mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error>,
+    ) -> Result<T, Error> {
         let (fed, answer) = thread::scope(|scope| {
-            let answering = scope.spawn(|| self.venue.block_on(request));
-            let fed = feed();
+            let (answered, answer_is_there) = mpsc::channel::<()>();
+            let answering = scope.spawn(move || {
+                // Dropped when there is an answer, or none can come any more.
+                let _answered = answered;
+                self.venue.block_on(request)
+            });
+            let fed = feed(keep);
+            while answer_is_there.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                // The answer says what a lost claim means.
+                let _ = keep();
+            }
             (fed, answering.join())
         });
         // A content that cannot be read breaks the request off: its error is the cause.
@@ -379,20 +400,30 @@ impl AnyPool for RemotePool {
         Ok(tokens.iter().map(outcome).collect())
     }
 
-    fn complete_with(&self, token: &str, results: &[ResultFile]) -> Result<(), Error> {
+    fn complete_with(
+        &self,
+        token: &str,
+        results: &[ResultFile],
+        keep: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let body = ResultBody::new(results)?;
         let mut sha256 = None;
         if self.signs() {
             let mut hash = BodyHash::default();
             body.write(&mut |bytes| {
+                keep()?;
                 hash.update(bytes);
                 Ok(true)
             })?;
             sha256 = Some(hash.finish());
         }
         let (pieces, content) = OutgoingContent::channel(Some(body.bytes()));
-        self.send(self.client().complete_claim_with(token, sha256, content), || {
-            body.write(&mut |bytes| Ok(pieces.blocking_send(Bytes::copy_from_slice(bytes))))?;
+        let request = self.client().complete_claim_with(token, sha256, content);
+        self.send_keeping(request, keep, |keep| {
+            body.write(&mut |bytes| {
+                keep()?;
+                Ok(pieces.blocking_send(Bytes::copy_from_slice(bytes)))
+            })?;
             pieces.blocking_end();
             Ok(())
         })
