@@ -5,7 +5,7 @@ use crate::fault::FileFaults;
 use crate::history::Ended;
 use crate::order_file::OrderFile;
 use rialto_desk::NameTable;
-use rialto_model::{ClientOrderId, DoneReason, OrderStatus, RejectReason};
+use rialto_model::{ClientOrderId, DoneReason, OrderStatus, Quantity, RejectReason};
 use serde::{Deserialize, Serialize};
 
 /// The answer of the venue to a row.
@@ -80,62 +80,91 @@ type AnswerFields = [String; ANSWER_COLUMNS.len()];
 
 /// The answer file of a file whose rows were sent.
 pub(crate) fn answer_csv(file: &OrderFile, answers: &[RowAnswer], names: &NameTable) -> Vec<u8> {
-    let rows = file.rows.iter().zip(answers).enumerate().map(|(nth, (row, answer))| {
+    let rows = file.rows.iter().zip(answers).zip(1..).map(|((row, answer), nth)| {
         let listing = names.instrument(row.order.instrument);
-        let text = |number: u64| if number == 0 { String::new() } else { number.to_string() };
-        let quantity = |units: i64| {
-            let quantity = rialto_model::Quantity(units);
+        let mut fields = answered_row(nth, row.order.client_order_id, answer, |quantity| {
             listing.map_or(String::new(), |on| quantity.decimal(on.quantity_scale).to_string())
-        };
-        let (order, status, reason, filled, remaining) = match answer.outcome {
-            RowOutcome::Entered { order, status, filled, remaining, done } => {
-                let done = done.map_or("", DoneReason::name);
-                (text(order), status.name(), done, quantity(filled), quantity(remaining))
-            }
-            RowOutcome::Rejected { reason } => {
-                let none = String::new;
-                (none(), OrderStatus::Rejected.name(), reason.code(), none(), none())
-            }
-            RowOutcome::Repeated { order } => {
-                (text(order), "repeated", "", String::new(), String::new())
-            }
-            RowOutcome::Unknown => (String::new(), "unknown", "", String::new(), String::new()),
-        };
-        [
-            (nth + 1).to_string(),
-            row.line.to_string(),
-            row.label.to_string(),
-            row.order.account.to_string(),
-            listing.map_or(String::new(), |on| on.symbol.to_string()),
-            row.order.client_order_id.to_string(),
-            order,
-            status.to_owned(),
-            reason.to_owned(),
-            filled,
-            remaining,
-            text(answer.seq),
-            text(answer.time),
-        ]
+        });
+        let [_, line, label, account, instrument, ..] = &mut fields;
+        *line = row.line.to_string();
+        *label = row.label.to_string();
+        *account = row.order.account.to_string();
+        *instrument = listing.map_or(String::new(), |on| on.symbol.to_string());
+        fields
     });
     csv(&ANSWER_COLUMNS, rows)
 }
 
-/// The answer file of a content that was answered before, when that answer is no longer kept.
+/// The answer file of a content that was begun and cannot be read as orders any more: the answers to
+/// its first rows. A row without one was not entered. What stands in the file only is left out, and
+/// quantities with it: their scales are those of instruments.
+pub(crate) fn ended_early_csv(
+    digest: ContentDigest,
+    answers: &[Option<RowAnswer>],
+    rows: u32,
+) -> Vec<u8> {
+    let answers = answers.iter().copied().chain(std::iter::repeat(None));
+    let rows = (1..=rows).zip(answers).map(|(row, answer)| {
+        let id = digest.client_order_id(row);
+        match answer {
+            Some(answer) => answered_row(row, id, &answer, |_| String::new()),
+            None => row_without_answer(row, id, "not_entered"),
+        }
+    });
+    csv(&ANSWER_COLUMNS, rows)
+}
+
+/// The columns of a row that are known from its answer.
+fn answered_row(
+    row: u32,
+    id: ClientOrderId,
+    answer: &RowAnswer,
+    decimal: impl Fn(Quantity) -> String,
+) -> AnswerFields {
+    let text = |number: u64| if number == 0 { String::new() } else { number.to_string() };
+    let status = match answer.outcome {
+        RowOutcome::Entered { status, .. } => status.name(),
+        RowOutcome::Rejected { .. } => OrderStatus::Rejected.name(),
+        RowOutcome::Repeated { .. } => "repeated",
+        RowOutcome::Unknown => "unknown",
+    };
+    let mut fields = row_without_answer(row, id, status);
+    let [.., order_id, _, why, filled_column, remaining_column, seq, time] = &mut fields;
+    match answer.outcome {
+        RowOutcome::Entered { order, filled, remaining, done, .. } => {
+            *order_id = text(order);
+            *why = done.map_or("", DoneReason::name).to_owned();
+            *filled_column = decimal(Quantity(filled));
+            *remaining_column = decimal(Quantity(remaining));
+        }
+        RowOutcome::Rejected { reason } => *why = reason.code().to_owned(),
+        RowOutcome::Repeated { order } => *order_id = text(order),
+        RowOutcome::Unknown => {}
+    }
+    (*seq, *time) = (text(answer.seq), text(answer.time));
+    fields
+}
+
+/// A row of which the name and a status are known.
+fn row_without_answer(row: u32, id: ClientOrderId, status: &str) -> AnswerFields {
+    let mut fields: AnswerFields = Default::default();
+    let [number, _, _, _, _, client_order_id, _, status_column, ..] = &mut fields;
+    (*number, *client_order_id) = (row.to_string(), id.to_string());
+    *status_column = status.to_owned();
+    fields
+}
+
+/// The answer file of a content that was answered before, when that answer is not known any more.
 pub(crate) fn repeated_csv(digest: ContentDigest, ended: &Ended) -> Vec<u8> {
     let answered = ended.answered;
     let rows = (1..=ended.rows).map(|row| {
-        let id: ClientOrderId = digest.client_order_id(row);
-        let mut fields: AnswerFields = Default::default();
-        let [number, _, _, _, _, client_order_id, _, status, ..] = &mut fields;
-        (*number, *client_order_id) = (row.to_string(), id.to_string());
-        // The others were not sent because the first file was deleted.
-        *status = match row {
+        let status = match row {
             row if row <= answered => "repeated",
             row if row - answered <= ended.in_doubt => "unknown",
+            // The content ended before they were sent.
             _ => "not_entered",
-        }
-        .to_owned();
-        fields
+        };
+        row_without_answer(row, digest.client_order_id(row), status)
     });
     csv(&ANSWER_COLUMNS, rows)
 }

@@ -57,7 +57,7 @@ reads! {
     rows_entered;
     /// Rows that the engine rejected.
     rows_rejected;
-    /// Rows under whose client order ids the member had entered orders.
+    /// Rows that had been answered with an earlier file, or whose client order ids had orders.
     rows_repeated;
     /// Rows whose outcome could not be found.
     rows_unknown;

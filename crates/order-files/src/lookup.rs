@@ -36,15 +36,25 @@ pub(crate) struct AnswerLookup {
 
 impl AnswerLookup {
     /// A search for these orders behind the sequence where the reader stands.
-    pub(crate) fn new<'a>(
+    pub(crate) fn of_orders<'a>(
         reader: EventReader,
-        orders: impl Iterator<Item = &'a NewOrder>,
+        orders: impl ExactSizeIterator<Item = &'a NewOrder>,
     ) -> AnswerLookup {
+        let answers = vec![None; orders.len()];
         let named =
             |(nth, order): (usize, &NewOrder)| ((order.account, order.client_order_id), nth);
-        let wanted: HashMap<_, _> = orders.enumerate().map(named).collect();
-        let answers = vec![None; wanted.len()];
-        AnswerLookup { reader, wanted, answers }
+        AnswerLookup { reader, wanted: orders.enumerate().map(named).collect(), answers }
+    }
+
+    /// A search for orders of which only the names are known: each is one of any of the accounts.
+    pub(crate) fn of_names(
+        reader: EventReader,
+        names: impl ExactSizeIterator<Item = ClientOrderId>,
+        accounts: &[AccountId],
+    ) -> AnswerLookup {
+        let answers = vec![None; names.len()];
+        let named = |(nth, name)| accounts.iter().map(move |account| ((*account, name), nth));
+        AnswerLookup { reader, wanted: names.enumerate().flat_map(named).collect(), answers }
     }
 
     /// Whether events that the search needs are no longer in the event log.
@@ -117,9 +127,9 @@ impl AnswerLookup {
         missing.map(|(nth, _)| nth).collect()
     }
 
-    /// The answers, if there is one to every order.
-    pub(crate) fn into_answers(self) -> Vec<RowAnswer> {
-        self.answers.into_iter().map(|answer| answer.unwrap_or(RowAnswer::UNKNOWN)).collect()
+    /// The answers in the order of the orders, as far as they were found.
+    pub(crate) fn into_answers(self) -> Vec<Option<RowAnswer>> {
+        self.answers
     }
 }
 

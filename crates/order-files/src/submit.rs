@@ -1,6 +1,7 @@
 //! Sends the rows of a file in batches, each row once.
 
 use crate::answer::RowAnswer;
+use crate::content::ContentKey;
 use crate::counts::add;
 use crate::error::WorkError;
 use crate::exchange::Shared;
@@ -42,14 +43,10 @@ pub(crate) fn submit(
     let first = intended.first as usize;
     let rows = file.rows.get(first..first + intended.rows as usize).unwrap_or_default();
     let reader = shared.engine.events(Seq(intended.after).next());
-    let mut lookup = AnswerLookup::new(reader, rows.iter().map(|row| &row.order));
+    let mut lookup = AnswerLookup::of_orders(reader, rows.iter().map(|row| &row.order));
     if lookup.is_cut_off() {
         // Whether they were entered cannot be found out, and none may be entered twice.
-        tracing::error!(
-            member = member.0,
-            rows = rows.len(),
-            "rows in doubt are not in the event log any more; they are not sent again"
-        );
+        tell_cut_off(member, rows.len());
         return Ok(vec![RowAnswer::UNKNOWN; rows.len()]);
     }
     let grant = grant_of(shared, member);
@@ -59,7 +56,8 @@ pub(crate) fn submit(
         let missing = lookup.missing();
         if missing.is_empty() {
             shared.step(FileStep::Sent);
-            return Ok(lookup.into_answers());
+            // None is missing.
+            return Ok(lookup.into_answers().into_iter().flatten().collect());
         }
         shared.check_running()?;
         shared.pace.wait(missing.len(), &shared.stop)?;
@@ -70,6 +68,38 @@ pub(crate) fn submit(
             back_off = (2 * back_off).min(BACK_OFF_MAX);
         }
     }
+}
+
+/// Looks up the intended rows of a content that cannot be read as orders any more, and sends none. A
+/// row without an answer was not entered.
+///
+/// An earlier process sent them, or a worker that waited for all answers before it ended.
+pub(crate) fn look_up(
+    shared: &Shared,
+    key: ContentKey,
+    only_account: Option<AccountId>,
+    intended: Intention,
+) -> Result<Vec<Option<RowAnswer>>, WorkError> {
+    let ContentKey { member, digest } = key;
+    let accounts = only_account.map_or_else(|| accounts_of(shared, member), |it| vec![it]);
+    let reader = shared.engine.events(Seq(intended.after).next());
+    let (first, count) = (intended.first, intended.rows as usize);
+    let names = (0..count).map(|nth| digest.client_order_id(first + nth as u32 + 1));
+    let mut lookup = AnswerLookup::of_names(reader, names, &accounts);
+    if lookup.is_cut_off() {
+        tell_cut_off(member, count);
+        return Ok(vec![Some(RowAnswer::UNKNOWN); count]);
+    }
+    lookup.read_through(shared.engine.released())?;
+    Ok(lookup.into_answers())
+}
+
+fn tell_cut_off(member: MemberId, rows: usize) {
+    tracing::error!(
+        member = member.0,
+        rows,
+        "rows in doubt are not in the event log any more; they are not sent again"
+    );
 }
 
 /// Sends rows, and waits until each row that was taken is answered. Returns how many rows

@@ -1,7 +1,8 @@
 //! The work on one claimed file, from its check to its completion.
 
 use crate::answer::{
-    ANSWER_ROW_BYTES_MAX, RowAnswer, RowOutcome, answer_csv, faults_csv, repeated_csv,
+    ANSWER_ROW_BYTES_MAX, RowAnswer, RowOutcome, answer_csv, ended_early_csv, faults_csv,
+    repeated_csv,
 };
 use crate::content::{ContentDigest, ContentKey};
 use crate::counts::add;
@@ -12,7 +13,7 @@ use crate::history::{Begun, Ended, Intention, Progress, Standing};
 use crate::member::{member_of, orders_in, orders_out};
 use crate::options::{FILE_BYTES_MAX, FileStep, ROWS_MAX, UNFINISHED_MAX};
 use crate::order_file::{FileScope, OrderFile};
-use crate::submit::{accounts_of, next_intention, submit};
+use crate::submit::{accounts_of, look_up, next_intention, submit};
 use rialto_depot::{
     Claim, DepotError, DirectoryKind, FILE_NAME_BYTES_MAX, FileId, FileName, FileReader,
     FileRecord, NewFile, Upload, joined,
@@ -93,7 +94,7 @@ impl<'a> FileWork<'a> {
             (Ok(file), _) => file,
             (Err(faults), None) => return self.refuse(&faults),
             // A part of it is in the book: the member gets the answers that are recorded.
-            (Err(faults), Some(progress)) => return self.end_early(key, progress, &faults),
+            (Err(faults), Some(progress)) => return self.end_early(key, progress.clone(), &faults),
         };
         drop(content);
         self.shared.step(FileStep::Checked);
@@ -105,7 +106,7 @@ impl<'a> FileWork<'a> {
         upload.reserve((file.rows.len() as u64 + 1) * ANSWER_ROW_BYTES_MAX)?;
         let progress = begun.unwrap_or_else(|| {
             let only_account = only_account.filter(|_| accounts.len() == 1);
-            Progress { only_account, ..Progress::new(self.begun(file.rows.len())) }
+            Progress { only_account, ..Progress::new(self.begun(count_of(&file))) }
         });
         let answers = self.send(key, &file, progress)?;
         write_pieces(&mut upload, &answer_csv(&file, &answers, &names))?;
@@ -114,8 +115,8 @@ impl<'a> FileWork<'a> {
         Ok(FileEnd::Answered { rows: answers.len() })
     }
 
-    fn begun(&self, rows: usize) -> Begun {
-        let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+    /// A content of this many rows, with this file and its answer.
+    fn begun(&self, rows: u32) -> Begun {
         let answer = joined(&orders_out(), &answer_name(self.file(), ""));
         Begun { file: self.file().id.0, answer, rows }
     }
@@ -147,13 +148,14 @@ impl<'a> FileWork<'a> {
         progress: Progress,
     ) -> Result<Vec<RowAnswer>, WorkError> {
         let (history, rows) = (&self.shared.history, file.rows.len());
+        let begun = self.begun(count_of(file));
         let only_account = progress.only_account;
         let mut answers = progress.answers;
         let mut next = match progress.intended {
-            Some(intended) => Some(self.still_valid(key, intended, rows)?),
+            Some(intended) => Some(self.resume(key, begun, intended)?),
             None => {
                 let next = next_intention(self.shared, answers.len(), rows);
-                history.begin(key, self.begun(rows), only_account, next)?;
+                history.begin(key, begun, only_account, next)?;
                 next
             }
         };
@@ -169,17 +171,17 @@ impl<'a> FileWork<'a> {
         Ok(answers)
     }
 
-    /// An intention of an earlier process. A venue that lost the end of its journal is behind it: it
-    /// has none of its commands, and gives their sequences to others.
-    fn still_valid(
+    /// Continues a content with this file and an intention of an earlier process. A venue that lost the
+    /// end of its journal is behind it: it has none of its commands, and gives their sequences to others.
+    fn resume(
         &self,
         key: ContentKey,
+        begun: Begun,
         intended: Intention,
-        rows: usize,
     ) -> Result<Intention, WorkError> {
         let synced = self.shared.engine.marks().synced.0;
         let intended = Intention { after: intended.after.min(synced), ..intended };
-        self.shared.history.begin(key, self.begun(rows), None, Some(intended))?;
+        self.shared.history.begin(key, begun, None, Some(intended))?;
         Ok(intended)
     }
 
@@ -210,15 +212,25 @@ impl<'a> FileWork<'a> {
     fn end_early(
         &self,
         key: ContentKey,
-        progress: &Progress,
+        progress: Progress,
         faults: &FileFaults,
     ) -> Result<FileEnd, WorkError> {
-        let file = self.file().id;
+        let (file, rows) = (self.file().id, progress.begun.rows);
         tracing::error!(%file, "an order file that was begun is not valid any more: {faults}");
         let mut upload = self.begin_answer()?;
-        write_pieces(&mut upload, &repeated_csv(key.digest, &progress.ended(0)))?;
+        let mut answers: Vec<_> = progress.answers.into_iter().map(Some).collect();
+        match progress.intended {
+            Some(intended) => {
+                let intended = self.resume(key, self.begun(rows), intended)?;
+                answers.extend(look_up(self.shared, key, progress.only_account, intended)?);
+            }
+            None => self.shared.history.begin(key, self.begun(rows), None, None)?,
+        }
+        write_pieces(&mut upload, &ended_early_csv(key.digest, &answers, rows))?;
         self.end(key, upload)?;
-        Ok(FileEnd::Answered { rows: progress.answers.len() })
+        let answers: Vec<RowAnswer> = answers.into_iter().flatten().collect();
+        count(self.shared, &answers);
+        Ok(FileEnd::Answered { rows: answers.len() })
     }
 
     /// Answers a content that was answered before: with the first answer, if it is still kept.
@@ -311,6 +323,10 @@ fn answer_name(file: &FileRecord, kind: &str) -> FileName {
 /// Whether the depot has a file, in whatever state.
 pub(crate) fn has_file(shared: &Shared, key: &ContentKey, file: u128) -> bool {
     shared.depot.has_file(&crate::member::tenant_of(key.member), FileId(file))
+}
+
+fn count_of(file: &OrderFile) -> u32 {
+    u32::try_from(file.rows.len()).unwrap_or(u32::MAX)
 }
 
 fn count(shared: &Shared, answers: &[RowAnswer]) {

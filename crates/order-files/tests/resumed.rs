@@ -5,9 +5,10 @@ mod stage;
 
 use rialto_depot::{DirectoryKind, Quota};
 use rialto_model::AccountId;
-use rialto_order_files::{FileStep, orders_out, tenant_of};
-use stage::{BETA, Stage, TestVenue, until};
-use std::sync::atomic::{AtomicBool, Ordering};
+use rialto_order_files::{ContentDigest, FileStep, orders_out, tenant_of};
+use stage::{BETA, BOB, LONG, Stage, TestVenue, until};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 const ROWS: usize = 6;
@@ -95,4 +96,65 @@ fn the_room_of_the_answer_is_held_while_rows_are_sent() {
     gate.1.notify_all();
     assert_eq!(venue.answer(BETA, "a.csv", &id).column("status"), ["open"; ROWS]);
     assert_eq!(venue.exchange.as_ref().unwrap().counts().files_failed(), 0);
+}
+
+#[test]
+fn a_file_that_is_not_valid_any_more_gets_one_true_outcome_for_each_row() {
+    let mut stage = stage(44);
+    // The file that was begun waits, and another one with its content goes on.
+    stage.depot = |options| {
+        (options.retry_delay, options.retry_delay_max) = (LONG * 60, LONG * 60);
+    };
+    let mut venue = stage.try_open().unwrap();
+    venue.list();
+    venue.add_account(BETA, AccountId(9));
+    // It ends when the second batch is recorded as going to be sent.
+    let intended = Arc::new(AtomicUsize::new(0));
+    let mut options = stage.options();
+    let count = Arc::clone(&intended);
+    options.on_step = Some(Arc::new(move |step| {
+        if step == FileStep::Intended && count.fetch_add(1, Ordering::SeqCst) == 1 {
+            panic!("the work ends");
+        }
+    }));
+    venue.exchange(options);
+    let row = |price: &str| format!("9,BTC-USD,buy,0.0001,{price}\n");
+    let header = "account,instrument,side,quantity,price\n".to_owned();
+    let content = ["1.00", "0.30", "1.00", "1.00", "1.00", "1.00"].map(row).concat();
+    let content = header + &content;
+    venue.drop_file(BETA, "a.csv", &content);
+    until("the second batch is intended", || intended.load(Ordering::SeqCst) > 1);
+    venue.exchange = None;
+    venue.close();
+
+    // A venue in which the account is not known, so that the file is refused; and in which the first of
+    // the two rows in doubt has an order.
+    stage.engine = |config| {
+        config.producer_capacity = 8;
+        config.data_dir = PathBuf::from("/other");
+    };
+    let mut venue = stage.try_open().unwrap();
+    venue.list();
+    venue.place_others(BOB, 100);
+    let digest = ContentDigest::of(content.as_bytes());
+    venue.place(BOB, std::iter::once(digest.client_order_id(3).to_string()));
+    venue.exchange(stage.options());
+    let id = venue.drop_file(BETA, "b.csv", &content);
+    let answer = venue.answer(BETA, "b.csv", &id);
+    let none = "not_entered";
+    assert_eq!(answer.column("status"), ["open", "rejected", "cancelled", none, none, none]);
+    assert_eq!(answer.column("reason")[1], "price_off_tick");
+    let has_order: Vec<bool> = answer.column("order_id").iter().map(|id| !id.is_empty()).collect();
+    assert_eq!(has_order, [true, false, true, false, false, false]);
+    assert_eq!(answer.column("client_order_id")[5], digest.client_order_id(6).to_string());
+
+    // The answer of this file is the first answer to the content.
+    let again = venue.drop_file(BETA, "c.csv", &content);
+    assert_eq!(venue.answer(BETA, "c.csv", &again), answer);
+    let (tenant, path) = (tenant_of(BETA), format!("{}/b.{id}.csv", orders_out()));
+    let kept = venue.depot.file_at(&tenant, &path).unwrap().record.id;
+    venue.depot.delete(&tenant, kept).unwrap();
+    let last = venue.drop_file(BETA, "d.csv", &content);
+    let known = ["repeated", "repeated", "unknown", "unknown", none, none];
+    assert_eq!(venue.answer(BETA, "d.csv", &last).column("status"), known);
 }

@@ -162,22 +162,26 @@ impl TestVenue {
             let name = "name".parse().unwrap();
             self.send(CreateMember { member, name, level: None });
             for account in accounts {
-                self.send(CreateAccount { account: *account, member, name, level: None });
-                for currency in [1, 2].map(CurrencyId) {
-                    let reference = format!("in-{currency}").parse().unwrap();
-                    let (account, amount) = (*account, Amount(1 << 60));
-                    let transfer = Transfer { account, currency, amount, reference };
-                    self.send(Deposit { deposit: transfer.into(), level: None });
-                }
+                self.create_account(member, *account);
             }
         }
         self.settle();
     }
 
-    /// Another account of a member.
-    pub fn add_account(&self, member: MemberId, account: AccountId) {
+    fn create_account(&self, member: MemberId, account: AccountId) {
         let name = "name".parse().unwrap();
         self.send(CreateAccount { account, member, name, level: None });
+        for currency in [1, 2].map(CurrencyId) {
+            let reference = format!("in-{currency}").parse().unwrap();
+            let amount = Amount(1 << 60);
+            let transfer = Transfer { account, currency, amount, reference };
+            self.send(Deposit { deposit: transfer.into(), level: None });
+        }
+    }
+
+    /// Another account of a member, with money.
+    pub fn add_account(&self, member: MemberId, account: AccountId) {
+        self.create_account(member, account);
         self.settle();
     }
 
@@ -189,13 +193,18 @@ impl TestVenue {
 
     /// Orders of an account with other client order ids, none of which stays open.
     pub fn place_others(&self, account: AccountId, count: usize) {
+        self.place(account, (0..count).map(|nth| format!("other-{nth}")));
+    }
+
+    /// Orders of an account with these client order ids, none of which stays open.
+    pub fn place(&self, account: AccountId, names: impl Iterator<Item = String>) {
         let grant =
             Grant::new([Scope::Trade].into_iter().collect::<rialto_desk::Scopes>(), [account]);
         let cx = Context::new().with_principal(&grant);
-        let orders: Vec<NewOrder> = (0..count)
-            .map(|nth| NewOrder {
+        let orders: Vec<NewOrder> = names
+            .map(|name| NewOrder {
                 time_in_force: TimeInForce::Ioc,
-                client_order_id: format!("other-{nth}").parse().unwrap(),
+                client_order_id: name.parse().unwrap(),
                 ..NewOrder::limit(account, InstrumentId(1), Side::Buy, Quantity(1), Price(50))
             })
             .collect();
