@@ -261,3 +261,57 @@ impl LoggedState for State {
         Ok(false)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::RowOutcome;
+    use rialto_model::RejectReason;
+
+    fn key() -> ContentKey {
+        ContentKey { member: MemberId(1), digest: ContentDigest([7; 32]) }
+    }
+
+    /// The records of a history from before variants 5 and 6, as they are stored.
+    fn old_records() -> Vec<Vec<u8>> {
+        let keyed = |variant: u8, rest: &[u8]| {
+            let mut record = vec![variant, 1];
+            record.extend([7; 32]);
+            record.extend(rest);
+            record
+        };
+        vec![
+            // The file 9, the path `a`, three rows.
+            keyed(0, &[9, 1, b'a', 3]),
+            // Rows from 0, two of them, behind the sequence 5.
+            keyed(1, &[0, 2, 5]),
+            // From 0: one rejected at sequence 6 and time 8, one unknown.
+            keyed(2, &[0, 2, 6, 8, 1, 0, 0, 0, 3]),
+            // The number 4, the path `a`, three rows, two answered, none in doubt.
+            keyed(3, &[4, 1, b'a', 3, 2, 0]),
+        ]
+    }
+
+    #[test]
+    fn a_content_that_ended_before_its_answer_was_recorded_has_no_known_answer() {
+        let mut state = State::new(10);
+        let records = old_records();
+        for (seq, record) in records.iter().take(3).enumerate() {
+            state.read(seq as u64, record).unwrap();
+        }
+        let outcomes: Vec<RowOutcome> =
+            state.progress(&key()).unwrap().answers.iter().map(|it| it.outcome).collect();
+        let reason = RejectReason::ALL[0];
+        assert_eq!(outcomes, [RowOutcome::Rejected { reason }, RowOutcome::Unknown]);
+        state.read(3, &records[3]).unwrap();
+        assert_eq!(state.progress(&key()), None);
+        let ended = Ended { number: 4, answer: "a".to_owned(), rows: 3, answered: 2, in_doubt: 0 };
+        assert_eq!(state.ended(&key()), Some(&(ended.clone(), None)));
+        // What is known of its rows: they were answered, or not sent.
+        let csv = crate::answer::repeated_csv(key().digest, &ended);
+        let csv = String::from_utf8(csv).unwrap();
+        let statuses: Vec<&str> =
+            csv.lines().skip(1).map(|line| line.split(',').nth(7).unwrap()).collect();
+        assert_eq!(statuses, ["repeated", "repeated", "not_entered"]);
+    }
+}
