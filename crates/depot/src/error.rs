@@ -130,13 +130,14 @@ pub enum DepotError {
     },
     /// More bytes arrive than may be stored in a second, and other writers wait already.
     #[error(
-        "{owner} stores at most {bytes_per_second} bytes a second, and others wait: send it again in \
+        "{} stores at most {bytes_per_second} bytes a second, and others wait: send it again in \
          {} s",
+        tenant.as_ref().map_or("the pool".to_owned(), |tenant| format!("the tenant {tenant:?}")),
         wait.as_secs_f64().ceil()
     )]
     RateReached {
-        /// The tenant or the pool.
-        owner: String,
+        /// The tenant whose rate it is; none for that of the pool.
+        tenant: Option<TenantName>,
         /// Its rate.
         bytes_per_second: u64,
         /// How long the writer would have waited.

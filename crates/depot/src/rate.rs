@@ -88,14 +88,14 @@ impl Pool {
         let began = self.options.clock.monotonic();
         let own = tenant.rate.admit(bytes, tenant_bytes_per_second, wait_max, began);
         let own = own.map_err(|wait| DepotError::RateReached {
-            owner: format!("the tenant {:?}", tenant.name.as_str()),
+            tenant: Some(tenant.name.clone()),
             bytes_per_second: tenant_bytes_per_second,
             wait,
         })?;
         let all = self.rate.admit(bytes, bytes_per_second, wait_max, began);
         let all = all.map_err(|wait| {
             tenant.rate.take_back(bytes, tenant_bytes_per_second);
-            DepotError::RateReached { owner: "the pool".to_owned(), bytes_per_second, wait }
+            DepotError::RateReached { tenant: None, bytes_per_second, wait }
         })?;
         let wait = own.max(all);
         loop {

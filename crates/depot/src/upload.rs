@@ -217,13 +217,14 @@ impl Upload {
     ///
     /// # Errors
     /// If the tenant was disabled meanwhile, a quota is reached, more than declared arrives, or the
-    /// volume fails. The upload is of no use then, and cannot be finished.
+    /// volume fails. The upload is of no use then, and cannot be finished. After
+    /// [`DepotError::RateReached`] the same piece may be written again.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), DepotError> {
         self.check_whole()?;
-        self.is_failed = true;
-        self.write_piece(bytes)?;
-        self.is_failed = false;
-        Ok(())
+        let written = self.write_piece(bytes);
+        // The rate is asked before anything of the piece is taken.
+        self.is_failed = !matches!(written, Ok(()) | Err(DepotError::RateReached { .. }));
+        written
     }
 
     fn check_whole(&self) -> Result<(), DepotError> {

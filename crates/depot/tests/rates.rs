@@ -60,13 +60,30 @@ fn the_rate_of_all_bounds_tenants_together_and_a_long_wait_is_refused() {
     put(&depot, "acme", 100 * KIB).unwrap();
     let refused = put(&depot, "other", KIB).unwrap_err();
     assert!(
-        matches!(&refused, DepotError::RateReached { wait, .. } if *wait > wait_max),
+        matches!(&refused, DepotError::RateReached { tenant: None, wait, .. } if *wait > wait_max),
         "{refused}"
     );
     // Nothing of it stays, and it takes nothing from the rate.
     assert!(!depot.has_tenant(&tenant("other")));
     stage.clock.advance(Duration::from_secs(10));
     put(&depot, "other", KIB).unwrap();
+}
+
+#[test]
+fn a_piece_that_the_rate_refused_can_be_written_again() {
+    let wait_max = Duration::ZERO;
+    let rates = RateOptions { bytes_per_second: KIB, wait_max, ..RateOptions::default() };
+    let (stage, depot) = stage(rates);
+    let acme = tenant("acme");
+    let mut upload = depot.begin(&acme, NewFile::default()).unwrap();
+    upload.write(&[1; 10 * KIB as usize]).unwrap();
+    for _ in 0..2 {
+        let refused = upload.write(b"end");
+        assert!(matches!(refused, Err(DepotError::RateReached { .. })), "{refused:?}");
+    }
+    stage.clock.advance(Duration::from_secs(10));
+    upload.write(b"end").unwrap();
+    assert_eq!(upload.finish().unwrap().file.bytes, 10 * KIB + 3);
 }
 
 #[test]

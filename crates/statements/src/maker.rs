@@ -15,10 +15,13 @@ use rialto_feed::Moment;
 use rialto_model::{Event, MemberId, Name, Seq, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// How many bytes of rows are collected before they are written to the depot.
 const ROWS_BYTES: usize = 64 << 10;
+/// The longest pause before a piece is written again that the rate of the pool refused.
+const RATE_PAUSE: Duration = Duration::from_millis(20);
 
 /// What makes statements.
 #[derive(Clone)]
@@ -158,6 +161,20 @@ impl Maker {
         })
     }
 
+    /// Writes a piece of a statement. The rate of the pool concerns all members, and is waited for.
+    fn write_piece(&self, upload: &mut Upload, piece: &[u8]) -> Result<(), DepotError> {
+        loop {
+            match upload.write(piece) {
+                Err(DepotError::RateReached { tenant: None, wait, .. })
+                    if !self.stop.load(Ordering::Relaxed) =>
+                {
+                    std::thread::sleep(wait.min(RATE_PAUSE));
+                }
+                written => return written,
+            }
+        }
+    }
+
     /// Writes the statements of some members, in one pass over the events.
     fn write(
         &self,
@@ -168,7 +185,7 @@ impl Maker {
     ) -> Result<(), StatementError> {
         let mut drafts: BTreeMap<MemberId, Draft<'_>> = BTreeMap::new();
         for member in members {
-            match Draft::begin(&self.depot, folded, *member, stem) {
+            match Draft::begin(self, folded, *member, stem) {
                 Ok(draft) => {
                     drafts.insert(*member, draft);
                 }
@@ -195,7 +212,7 @@ impl Maker {
                 made.refused.push((member, OutboxRefusal::DoesNotAddUp));
                 continue;
             }
-            match draft.finish(&self.depot, stem) {
+            match draft.finish(stem) {
                 Ok(()) => made.members += 1,
                 Err(error) => note_refused(member, error, made)?,
             }
@@ -219,6 +236,7 @@ fn note_refused(
 
 /// A statement that is being written.
 struct Draft<'a> {
+    maker: &'a Maker,
     tenant: TenantName,
     csv: CsvRows<'a>,
     page: HtmlPage<'a>,
@@ -229,11 +247,12 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     fn begin(
-        depot: &Depot,
+        maker: &'a Maker,
         folded: &'a Folded,
         member: MemberId,
         stem: &str,
     ) -> Result<Draft<'a>, DepotError> {
+        let depot = &maker.depot;
         let Folded { range, first, opening, closing, .. } = folded;
         let name = closing.members.get(&member).copied().unwrap_or(Name::EMPTY);
         let last = Moment { seq: range.last, time: closing.time() };
@@ -246,7 +265,7 @@ impl<'a> Draft<'a> {
         let mut rows = String::with_capacity(2 * ROWS_BYTES);
         csv.begin(opening, &mut rows);
         let summary = StatementSummary::default();
-        Ok(Draft { tenant, csv, page, summary, rows, upload })
+        Ok(Draft { maker, tenant, csv, page, summary, rows, upload })
     }
 
     fn line(&mut self, line: &StatementLine) -> Result<(), DepotError> {
@@ -256,19 +275,20 @@ impl<'a> Draft<'a> {
         if self.rows.len() < ROWS_BYTES {
             return Ok(());
         }
-        self.upload.write(self.rows.as_bytes())?;
+        self.maker.write_piece(&mut self.upload, self.rows.as_bytes())?;
         self.rows.clear();
         Ok(())
     }
 
     /// Both files exist when this returns.
-    fn finish(mut self, depot: &Depot, stem: &str) -> Result<(), DepotError> {
+    fn finish(mut self, stem: &str) -> Result<(), DepotError> {
+        let maker = self.maker;
         self.csv.end(&self.summary, &mut self.rows);
-        self.upload.write(self.rows.as_bytes())?;
+        maker.write_piece(&mut self.upload, self.rows.as_bytes())?;
         let page = self.page.finish(&self.summary);
         let mut second =
-            outbox::begin(depot, &self.tenant, stem, "html", "text/html; charset=utf-8")?;
-        second.write(page.as_bytes())?;
+            outbox::begin(&maker.depot, &self.tenant, stem, "html", "text/html; charset=utf-8")?;
+        maker.write_piece(&mut second, page.as_bytes())?;
         self.upload.finish()?;
         second.finish()?;
         Ok(())

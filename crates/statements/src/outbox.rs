@@ -96,7 +96,8 @@ pub(crate) fn refusal(error: DepotError) -> Result<OutboxRefusal, StatementError
         | DepotError::Volume(_)
         | DepotError::Queue(_)
         | DepotError::History(_)
-        | DepotError::Disk(_) => return Err(error.into()),
+        | DepotError::Disk(_)
+        | DepotError::RateReached { tenant: None, .. } => return Err(error.into()),
         DepotError::TenantStage { .. } | DepotError::UnknownTenant(_) => {
             OutboxRefusal::TenantClosed
         }

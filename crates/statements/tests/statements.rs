@@ -5,6 +5,7 @@ mod stage;
 
 use rialto_depot::{DepotError, Quota, TenantName};
 use rialto_disk::SimDisk;
+use rialto_flow::ManualClock;
 use rialto_model::*;
 use rialto_statements::{
     OutboxRefusal, PAGE_ROWS_MAX, Positions, RunStage, StatementSettings, member_tenant,
@@ -316,17 +317,21 @@ async fn positions_that_are_not_the_venues_publish_nothing() {
     let own = TenantName::new("venue-statements").unwrap();
     let kept = stage.depot.kept_files(&own, "", None, 10).unwrap();
     let mut positions = Positions::new();
-    for record in stage.live.events(Seq(1)).try_next().unwrap().unwrap().iter() {
-        let (time, events) = record.decode().unwrap();
-        for event in events.take_while(|_| record.seq <= before.range.last) {
-            let event = match event.unwrap() {
-                Event::Deposited { account, currency, amount, reference } => {
-                    let amount = Amount(amount.0 + 1);
-                    Event::Deposited { account, currency, amount, reference }
-                }
-                event => event,
-            };
-            positions.fold(record.seq, time, &event, &mut |_| {}).unwrap();
+    let mut reader = stage.live.events(Seq(1));
+    while positions.seq() < before.range.last {
+        let batch = reader.next_timeout(stage::LONG).unwrap().unwrap();
+        for record in batch.iter().take_while(|record| record.seq <= before.range.last) {
+            let (time, events) = record.decode().unwrap();
+            for event in events {
+                let event = match event.unwrap() {
+                    Event::Deposited { account, currency, amount, reference } => {
+                        let amount = Amount(amount.0 + 1);
+                        Event::Deposited { account, currency, amount, reference }
+                    }
+                    event => event,
+                };
+                positions.fold(record.seq, time, &event, &mut |_| {}).unwrap();
+            }
         }
     }
     assert_eq!(positions.seq(), before.range.last);
@@ -377,12 +382,7 @@ async fn a_depot_that_refuses_everything_delays_the_run_and_there_is_one_at_a_ti
     let range = stage.live.seq();
     stage.send(deposit(1, USD, 5, "later"));
     stage.depot.set_refusing(false);
-    while stage.runs().await[0].ended.is_none() {
-        // The pause between the attempts is over when the clock says so.
-        stage.clock.advance(Duration::from_secs(60));
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    let RunStage::Completed(outcome) = stage.runs().await.remove(0).stage else { panic!() };
+    let outcome = stage.made_later().await;
     assert_eq!(outcome.range.last, range, "the range was recorded when the run began");
     assert_eq!(outcome.members, 2);
 }
@@ -421,6 +421,25 @@ async fn a_member_at_its_rate_does_not_keep_the_others_from_their_statements() {
     let refused: Vec<_> = outcome.refused.iter().map(|it| (it.member.0, it.is_owed())).collect();
     assert_eq!(refused, [(1, true)]);
     assert_eq!(stage.outbox(2).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_waits_for_the_rate_of_the_pool_and_refuses_nobody() {
+    let (clock, answer_within) = (ManualClock::new(NOON), Duration::from_millis(20));
+    let settings = StatementSettings { answer_within, ..settings() };
+    // The positions of the run alone are more than the pool stores in some seconds.
+    let of_depot = |options: &mut rialto_depot::DepotOptions| {
+        options.rates.bytes_per_second = 100;
+        options.rates.wait_max = Duration::from_millis(10);
+    };
+    let disk = SimDisk::new(1);
+    let opened = Stage::try_open_with(&disk, &clock, 1, settings, "/data/statements", of_depot);
+    let stage = opened.unwrap();
+    stage.begin();
+    assert_eq!(stage.run().await.unwrap().stage, RunStage::Running);
+    let outcome = stage.made_later().await;
+    assert_eq!((outcome.members, outcome.refused), (2, vec![]));
+    assert_eq!((stage.outbox(1).len(), stage.outbox(2).len()), (2, 2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

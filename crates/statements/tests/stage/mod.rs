@@ -196,6 +196,20 @@ impl Stage {
         }
     }
 
+    /// The last run, which completes when the pauses between its attempts are over.
+    pub(crate) async fn made_later(&self) -> RunOutcome {
+        let begun = Instant::now();
+        while self.runs().await[0].ended.is_none() {
+            assert!(begun.elapsed() < LONG, "the run does not end");
+            self.clock.advance(Duration::from_secs(60));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        match self.runs().await.remove(0).stage {
+            RunStage::Completed(outcome) => outcome,
+            other => panic!("the run does not complete: {other:?}"),
+        }
+    }
+
     pub(crate) async fn runs(&self) -> Vec<StatementRun> {
         let operator = Grant::new([Scope::Admin].into_iter().collect(), []);
         let cx = Context::new().with_principal(&operator);
