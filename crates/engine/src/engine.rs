@@ -153,6 +153,15 @@ impl Engine {
         self.state.progression.all()
     }
 
+    /// Requests that the disk confirms all commands through `seq`, whatever the venue's level.
+    /// [`Marks::synced`] says when it has.
+    pub fn request_sync(&self, seq: Seq) {
+        // What is beyond the last command would ask for nothing until it came.
+        let wanted = seq.min(self.marks().applied);
+        self.state.sync_wanted.fetch_max(wanted.0, Ordering::AcqRel);
+        self.state.journal.notify();
+    }
+
     /// Measurements since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {

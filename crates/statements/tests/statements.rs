@@ -5,12 +5,15 @@ mod stage;
 
 use rialto_depot::{DepotError, Quota, TenantName};
 use rialto_disk::SimDisk;
+use rialto_engine::EngineConfig;
 use rialto_flow::ManualClock;
 use rialto_model::*;
 use rialto_statements::{
     OutboxRefusal, PAGE_ROWS_MAX, Positions, RunStage, StatementSettings, member_tenant,
 };
-use stage::{BTC, MARKET, NOON, Rows, Stage, USD, deposit, limit, settings, transfer};
+use stage::{
+    BTC, MARKET, NOON, Rows, Stage, USD, deposit, engine_config, limit, settings, transfer,
+};
 use std::time::Duration;
 
 fn by(account: u32, name: &str) -> (AccountId, Reference) {
@@ -440,6 +443,30 @@ async fn a_run_waits_for_the_rate_of_the_pool_and_refuses_nobody() {
     let outcome = stage.made_later().await;
     assert_eq!((outcome.members, outcome.refused), (2, vec![]));
     assert_eq!((stage.outbox(1).len(), stage.outbox(2).len()), (2, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_loss_of_power_takes_the_commands_of_a_statement() {
+    // What a loss of power takes of what was not synced depends on the seed.
+    for seed in 1..=8 {
+        let (disk, clock) = (SimDisk::new(seed), ManualClock::new(NOON));
+        let open = |life| {
+            // Nothing is synced until it is requested.
+            let engine = EngineConfig { level: rialto_engine::Level::Memory, ..engine_config() };
+            Stage::try_open_at(engine, &disk, &clock, life, settings(), "/data/statements", |_| {})
+        };
+        let stage = open(1).unwrap();
+        stage.begin();
+        stage.send(limit(1, Side::Sell, 300, 5_000));
+        let last = stage.made().await.range.last;
+        assert!(stage.engine.marks().synced >= last, "seed {seed}: {last} is not synced");
+        disk.crash_after(0);
+        drop(stage);
+        disk.restart();
+        let stage = open(2).unwrap();
+        assert!(stage.live.seq() >= last, "seed {seed}: {last} is gone");
+        assert_adds_up(&stage, &stage.only(1, ".csv"), &[1, 3], last);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -71,8 +71,20 @@ impl Stage {
         runs: &str,
         of_depot: fn(&mut DepotOptions),
     ) -> Result<Stage, BoxError> {
+        Stage::try_open_at(engine_config(), disk, clock, life, settings, runs, of_depot)
+    }
+
+    pub(crate) fn try_open_at(
+        engine: EngineConfig,
+        disk: &SimDisk,
+        clock: &ManualClock,
+        life: u8,
+        settings: StatementSettings,
+        runs: &str,
+        of_depot: fn(&mut DepotOptions),
+    ) -> Result<Stage, BoxError> {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-        let (engine, _) = Engine::start(engine_config(), Arc::clone(&shared))?;
+        let (engine, _) = Engine::start(engine, Arc::clone(&shared))?;
         let engine = Arc::new(engine);
         let live = Live::start(&engine, LiveConfig::default())?;
         let venue = || VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
