@@ -5,6 +5,7 @@
 // format: docs/formats/statement.md
 
 use crate::error::StatementError;
+use crate::last_outcome;
 use crate::maker::Maker;
 use crate::outbox::{self, OutboxRefusal, StatementRange};
 use crate::positions::{BalancesDigest, Positions};
@@ -13,9 +14,7 @@ use crate::worker::Worker;
 use rialto_desk::baseline_of;
 use rialto_engine::{Engine, ReplayError};
 use rialto_flow::history::{self, Ending, Entry};
-use rialto_flow::store::{
-    Outcome, RunFilter, RunStanding, RunSummary, Store, StoreError, StoredRun,
-};
+use rialto_flow::store::{Store, StoredRun};
 use rialto_flow::{Flow, FlowContext, FlowError, RetryPolicy, StepError};
 use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Seq};
 use serde::{Deserialize, Serialize};
@@ -84,10 +83,10 @@ impl Flow for StatementFlow {
         let Published { members, refused, refused_more } = published;
         let Plan { range, gap, .. } = plan;
         let outcome = RunOutcome { range, gap, members, refused, refused_more };
-        let wanted: Vec<Seq> = outcome.needs().collect();
+        let ended = outcome.clone();
         let tidy = move || {
-            let wanted = wanted.clone();
-            self.work(move |it| outbox::keep_positions(&it.maker.depot, &wanted))
+            let ended = ended.clone();
+            self.work(move |it| it.tidy(&ended))
         };
         cx.step("tidy", tidy).retry(AGAIN).await?;
         Ok(outcome)
@@ -122,8 +121,7 @@ impl StatementFlow {
 
     fn plan(&self) -> Result<Plan, StatementError> {
         let (last, venue) = self.venue();
-        let before = last_outcome(&*self.store)
-            .map_err(|why| StatementError::Unreadable { seq: last, why })?;
+        let before = last_outcome::find(&*self.store, &self.maker.depot, last)?;
         let owed = before.as_ref().map(|it| it.owed().collect()).unwrap_or_default();
         let ended = match before {
             Some(before) => Some(before.range.last),
@@ -246,6 +244,21 @@ impl StatementFlow {
         }
         Ok(published)
     }
+
+    /// Removes the positions that no later run needs, and keeps the outcome apart from the runs.
+    fn tidy(&self, outcome: &RunOutcome) -> Result<(), StatementError> {
+        let wanted: Vec<Seq> = outcome.needs().collect();
+        outbox::keep_positions(&self.maker.depot, &wanted)?;
+        match last_outcome::keep(&self.maker.depot, outcome) {
+            // The statements are made: the run must not fail, as the next one would begin with its range.
+            Err(error) if !error.may_pass() => {
+                let reason = tell_all(&error);
+                tracing::warn!(reason, "the outcome of a run of statements has no copy");
+                Ok(())
+            }
+            kept => kept,
+        }
+    }
 }
 
 impl Published {
@@ -264,35 +277,6 @@ impl Published {
         self.refused.push(StatementRefusal { member, range, refusal, tries });
     }
 }
-
-/// The outcome of the last run that completed.
-///
-/// One that cannot be read is an error: without it the statements that are owed would be forgotten, and
-/// the next range would begin elsewhere.
-pub(crate) fn last_outcome(store: &dyn Store) -> Result<Option<RunOutcome>, String> {
-    let of_store = |error: StoreError| error.to_string();
-    let completed = RunFilter {
-        flow: Some(StatementFlow::NAME.to_owned()),
-        standing: Some(RunStanding::Ended(Outcome::Completed)),
-    };
-    let mut newest: Option<RunSummary> = None;
-    loop {
-        let page = store.list(&completed, newest.as_ref().map(|run| run.run), PAGE);
-        let mut page = page.map_err(of_store)?;
-        let is_last = page.len() < PAGE;
-        newest = page.pop().or(newest);
-        if is_last {
-            break;
-        }
-    }
-    let Some(newest) = newest else { return Ok(None) };
-    match store.find(&newest.id).map_err(of_store)? {
-        Some(stored) => outcome_of(&stored),
-        None => Err(format!("the run {:?} is listed and cannot be found", newest.id)),
-    }
-}
-
-const PAGE: usize = 1_000;
 
 /// The outcome of a run, if it has one; otherwise the reason that it failed, or nothing.
 pub(crate) fn outcome_of(run: &StoredRun) -> Result<Option<RunOutcome>, String> {

@@ -38,6 +38,7 @@ mod csv;
 mod error;
 mod flow;
 mod html;
+mod last_outcome;
 mod line;
 mod maker;
 mod outbox;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The shelf of a member's tenant that statements are put on.
 pub const STATEMENTS_DIRECTORY: &str = "out/statements";
 
-/// The tenant with the positions between runs. No member has a name like this.
+/// The tenant with what is kept between runs. No member has a name like this.
 const OWN_TENANT: &str = "venue-statements";
 const POSITIONS_DIRECTORY: &str = "positions";
 /// The first bytes of stored positions: their format.
@@ -150,7 +150,12 @@ pub(crate) fn make_shelf(depot: &Depot, tenant: &TenantName) -> Result<(), Depot
     make(depot, tenant, &shelf())
 }
 
-fn make(depot: &Depot, tenant: &TenantName, directory: &Directory) -> Result<(), DepotError> {
+/// Makes a tenant and a shelf of it, if they are not there.
+pub(crate) fn make(
+    depot: &Depot,
+    tenant: &TenantName,
+    directory: &Directory,
+) -> Result<(), DepotError> {
     match depot.create_tenant(tenant, Quota::default()) {
         Ok(()) | Err(DepotError::TenantExists(_)) => {}
         Err(error) => return Err(error),
@@ -199,7 +204,8 @@ pub(crate) fn is_there(
     }
 }
 
-fn own_tenant() -> TenantName {
+/// The tenant of the venue's own files about statements.
+pub(crate) fn own_tenant() -> TenantName {
     TenantName::new(OWN_TENANT).expect("it is a valid name")
 }
 

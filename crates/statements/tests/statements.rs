@@ -263,7 +263,7 @@ async fn positions_that_no_run_needs_are_removed() {
         stage.clock.advance(Duration::from_secs(1));
     }
     let own = TenantName::new("venue-statements").unwrap();
-    assert_eq!(stage.depot.kept_files(&own, "", None, 10).unwrap().len(), 1);
+    assert_eq!(stage.depot.kept_files(&own, "positions/", None, 10).unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -300,7 +300,7 @@ async fn positions_that_are_gone_are_made_again_from_the_state_of_the_engine() {
     stage.send(deposit(1, USD, 5, "lost"));
     // The positions are gone, as after the loss of the depot's volume.
     let own = TenantName::new("venue-statements").unwrap();
-    for file in stage.depot.kept_files(&own, "", None, 10).unwrap() {
+    for file in stage.depot.kept_files(&own, "positions/", None, 10).unwrap() {
         stage.depot.delete(&own, file.record.id).unwrap();
     }
     stage.clock.advance(Duration::from_secs(1));
@@ -318,7 +318,7 @@ async fn positions_that_are_not_the_venues_publish_nothing() {
     let files = stage.outbox(1);
     // The positions of another venue under the same sequence.
     let own = TenantName::new("venue-statements").unwrap();
-    let kept = stage.depot.kept_files(&own, "", None, 10).unwrap();
+    let kept = stage.depot.kept_files(&own, "positions/", None, 10).unwrap();
     let mut positions = Positions::new();
     let mut reader = stage.live.events(Seq(1));
     while positions.seq() < before.range.last {
@@ -443,6 +443,35 @@ async fn a_run_waits_for_the_rate_of_the_pool_and_refuses_nobody() {
     let outcome = stage.made_later().await;
     assert_eq!((outcome.members, outcome.refused), (2, vec![]));
     assert_eq!((stage.outbox(1).len(), stage.outbox(2).len()), (2, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_that_fail_displace_no_statement_that_is_tried_again() {
+    let stage = Stage::new(&SimDisk::new(1));
+    stage.begin();
+    let (member, own) = (member_tenant(MemberId(1)), TenantName::new("venue-statements").unwrap());
+    let full = Quota { files_max: 1, bytes_max: 0 };
+    stage.depot.create_tenant(&member, full).unwrap();
+    let first = stage.made().await;
+    assert_eq!(first.refused.len(), 1);
+    stage.depot.set_quota(&own, full).unwrap();
+    stage.send(deposit(2, USD, 5, "more"));
+    stage.clock.advance(Duration::from_secs(1));
+    assert!(matches!(stage.run().await.unwrap().stage, RunStage::Failed(_)));
+    // The store forgets the run that completed, here by its age.
+    let begun = std::time::Instant::now();
+    stage.clock.advance(Duration::from_secs(8 * 86_400));
+    while stage.runs().await.iter().any(|run| matches!(run.stage, RunStage::Completed(_))) {
+        assert!(begun.elapsed() < stage::LONG, "the run is not forgotten");
+        stage.clock.advance(Duration::from_secs(1));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    stage.depot.set_quota(&own, Quota::default()).unwrap();
+    stage.depot.set_quota(&member, Quota::default()).unwrap();
+    let outcome = stage.made().await;
+    assert_eq!((outcome.range.after, outcome.gap), (first.range.last, None));
+    assert_eq!((outcome.members, outcome.refused), (2, vec![]));
+    assert_adds_up(&stage, &stage.only(1, ".csv"), &[1, 3], first.range.last);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
