@@ -183,22 +183,23 @@ fn read_row(
     let before = faults.total();
     let mut texts = [None; OrderColumn::ALL.len()];
     let mut places = [0; OrderColumn::ALL.len()];
+    let mut unreadable = [false; OrderColumn::ALL.len()];
     for (nth, (column, field)) in columns.iter().zip(record.iter()).enumerate() {
-        let place = nth + 1;
+        places[*column as usize] = nth + 1;
         match std::str::from_utf8(field) {
-            Ok(text) => {
-                texts[*column as usize] = Some(text).filter(|text| !text.is_empty());
-                places[*column as usize] = place;
+            Ok(text) => texts[*column as usize] = Some(text).filter(|text| !text.is_empty()),
+            Err(_) => {
+                unreadable[*column as usize] = true;
+                faults.add(FileFault {
+                    line,
+                    column: nth + 1,
+                    name: column.name().to_owned(),
+                    message: "The field is not UTF-8.".to_owned(),
+                });
             }
-            Err(_) => faults.add(FileFault {
-                line,
-                column: place,
-                name: column.name().to_owned(),
-                message: "The field is not UTF-8.".to_owned(),
-            }),
         }
     }
-    let mut fields = Fields { line, texts, places, faults };
+    let mut fields = Fields { line, texts, places, unreadable, faults };
     let order = fields.order(scope);
     let mut order = order.filter(|_| faults.total() == before)?;
     order.order.client_order_id = digest.client_order_id(row);

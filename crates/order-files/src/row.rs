@@ -3,6 +3,8 @@
 use crate::column::OrderColumn;
 use crate::fault::{FileFault, FileFaults, shown};
 use crate::order_file::FileScope;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use rialto_desk::Listing;
 use rialto_model::{
     AccountId, Amount, Enumeration, Handling, NewOrder, OrderKind, OrderSize, PostOnly, Price,
@@ -40,6 +42,8 @@ pub(crate) struct Fields<'a> {
     pub(crate) texts: [Option<&'a str>; OrderColumn::ALL.len()],
     /// The position of each in the line.
     pub(crate) places: [usize; OrderColumn::ALL.len()],
+    /// Those that are no text, with an error each.
+    pub(crate) unreadable: [bool; OrderColumn::ALL.len()],
     pub(crate) faults: &'a mut FileFaults,
 }
 
@@ -82,6 +86,9 @@ impl Fields<'_> {
     }
 
     fn missing(&mut self, column: OrderColumn) {
+        if self.unreadable[column as usize] {
+            return;
+        }
         let name = column.name();
         let message = match self.places[column as usize] {
             0 => format!("The row needs the column {name}, which the first line does not name."),
@@ -152,6 +159,7 @@ impl Fields<'_> {
             }
             (Some(_), accounts) => self.parsed(OrderColumn::Account, |text| {
                 let account = text.parse().ok().filter(|account| accounts.contains(account));
+                let account = account.filter(|account: &AccountId| account.to_string() == text);
                 // Whether another member has it is not said.
                 account.ok_or("is no account of this member")
             }),
@@ -205,14 +213,37 @@ impl Fields<'_> {
     }
 }
 
-/// A time: nanoseconds since 1970, as in the API, or RFC 3339.
+/// A time: nanoseconds since 1970, as in the API, or RFC 3339 in UTC.
 fn time(text: &str) -> Result<Timestamp, &'static str> {
-    if let Ok(nanoseconds) = text.parse() {
-        return Ok(Timestamp(nanoseconds));
+    const NO_TIME: &str = "is no time; use 2026-11-30T16:00:00Z, or nanoseconds since 1970";
+    const TOO_LATE: &str = "is later than the last time, in the year 2554";
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().map(Timestamp).map_err(|_| TOO_LATE);
     }
-    let time: Option<jiff::Timestamp> = text.parse().ok();
-    let nanoseconds = time.and_then(|time| u64::try_from(time.as_nanosecond()).ok());
-    nanoseconds
-        .map(Timestamp)
-        .ok_or("is no time; use 2026-11-30T16:00:00Z, or nanoseconds since 1970")
+    let time = utc_text(text).and_then(|text| text.parse::<DateTime>().ok()).ok_or(NO_TIME)?;
+    match Offset::UTC.to_timestamp(time).map(|time| time.as_nanosecond()) {
+        Ok(..0) => Err(NO_TIME),
+        // The last time of the library is before the year 10000.
+        Ok(nanoseconds) => u64::try_from(nanoseconds).map(Timestamp).map_err(|_| TOO_LATE),
+        Err(_) => Err(TOO_LATE),
+    }
+}
+
+/// The text of a time without its `Z`, if it is `YYYY-MM-DDTHH:MM:SSZ` with up to nine decimal places
+/// of the second. The library accepts other separators, names of zones, and leap seconds.
+fn utc_text(text: &str) -> Option<&str> {
+    const FORM: &str = "0000-00-00T00:00:00";
+    let text = text.strip_suffix('Z')?;
+    let (whole, fraction) = text.split_at_checked(FORM.len())?;
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_like = |(byte, form): (u8, u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        form => byte == form,
+    };
+    let is_time = whole.bytes().zip(FORM.bytes()).all(is_like) && !whole.ends_with(":60");
+    let is_fraction = match fraction.strip_prefix('.') {
+        Some(digits) => (1..=9).contains(&digits.len()) && is_digits(digits),
+        None => fraction.is_empty(),
+    };
+    Some(text).filter(|_| is_time && is_fraction)
 }
