@@ -61,10 +61,8 @@ impl<'a> FileWork<'a> {
         }
         self.shared.homes.make(self.shared, self.member)?;
         if self.file().directory != orders_in() {
-            // Without a list of errors: it would be such a file itself if its shelf were work.
-            let reason = format!("files of orders go into the directory {}", orders_in());
-            self.shared.depot.refuse(self.claim.token(), &reason)?;
-            return Ok(FileEnd::Refused { faults: 1 });
+            let message = format!("Files of orders go into the directory {}.", orders_in());
+            return self.refuse(&FileFaults::of_file(message));
         }
         let (bytes, bytes_max) = (self.file().bytes, self.bytes_max()?);
         if bytes > bytes_max {
@@ -269,6 +267,8 @@ impl<'a> FileWork<'a> {
         match depot.put_bytes(self.claim.tenant(), file, &faults_csv(faults)) {
             // Without room for the list, the reason of the dead letter has the first error.
             Ok(_) | Err(DepotError::Quota { .. }) => {}
+            // The shelf is work, and this may be a file that the member put there.
+            Err(DepotError::WrongKind { .. }) if self.file().directory != orders_in() => {}
             Err(error) => return Err(error.into()),
         }
         self.shared.step(FileStep::FaultsKept);

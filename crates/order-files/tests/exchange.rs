@@ -243,7 +243,31 @@ fn directories_are_made_for_members_and_settings_of_the_operator_stay() {
     venue.depot.put_bytes(&tenant, file, bids(ALICE, 1).as_bytes()).unwrap();
     until("it is a dead letter", || venue.work(ACME) == (0, 0, 1));
     let dead = venue.depot.dead_files(&tenant, 10).unwrap();
-    assert_eq!(dead[0].detail, "files of orders go into the directory in/orders");
+    assert_eq!(dead[0].detail, "Files of orders go into the directory in/orders.");
+}
+
+#[test]
+fn a_file_below_the_directory_of_orders_gets_a_list_of_errors() {
+    let stage = Stage::new(18);
+    let venue = stage.open();
+    let tenant = tenant_of(ACME);
+    let below = |path: &str| {
+        let file = NewFile::new(directory(path), FileName::new("a.csv").unwrap());
+        let stored = venue.depot.put_bytes(&tenant, file, bids(ALICE, 1).as_bytes()).unwrap();
+        stored.file.id.to_string()
+    };
+    let faults = venue.faults(ACME, "a.csv", &below("in/orders/today"));
+    assert_eq!(
+        faults,
+        "line,column,name,error\n,,,Files of orders go into the directory in/orders.\n"
+    );
+    until("it is a dead letter", || venue.work(ACME) == (0, 0, 1));
+    // Where the shelf is work, there is no place for a list.
+    let work = Some(DirectoryKind::Work);
+    venue.depot.set_directory(&tenant, &orders_out(), work, Quota::default()).unwrap();
+    below("out/orders");
+    until("it is a dead letter", || venue.work(ACME) == (0, 0, 2));
+    assert!(venue.entered().is_empty());
 }
 
 #[test]
