@@ -9,6 +9,7 @@ use crate::last_outcome;
 use crate::maker::Maker;
 use crate::outbox::{self, OutboxRefusal, StatementRange};
 use crate::positions::{BalancesDigest, Positions};
+use crate::range::wait_for_sync;
 use crate::run::{REFUSED_MAX, RunOutcome, StatementRefusal, Trigger};
 use crate::worker::Worker;
 use rialto_desk::baseline_of;
@@ -20,15 +21,11 @@ use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Seq};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How often a step is tried again when the disk, the depot or the event log failed.
 const AGAIN: RetryPolicy =
     RetryPolicy::forever().first(Duration::from_millis(100)).longest(Duration::from_secs(60));
-
-/// The pause before the marks of the engine are read again.
-const SYNC_PAUSE: Duration = Duration::from_millis(5);
 
 /// Decides what a run covers, makes its statements, and removes what no later run needs.
 pub(crate) struct StatementFlow {
@@ -152,7 +149,7 @@ impl StatementFlow {
             );
         }
         let range = StatementRange { after, last: last.max(after) };
-        self.wait_for_sync(range.last)?;
+        wait_for_sync(&self.engine, range.last, &self.maker.stop)?;
         Ok(Plan { range, venue, gap, owed })
     }
 
@@ -181,22 +178,9 @@ impl StatementFlow {
             settled => settled,
         }?;
         let positions = Positions::of_baseline(&baseline_of(&core));
-        self.wait_for_sync(positions.seq())?;
+        wait_for_sync(&self.engine, positions.seq(), &self.maker.stop)?;
         outbox::store_positions(&self.maker.depot, &positions)?;
         Ok(positions.seq())
-    }
-
-    /// Waits until no loss of power takes the commands through `seq`: a venue below the level `synced`
-    /// releases events before, and what is stored about them must not outlive them.
-    fn wait_for_sync(&self, seq: Seq) -> Result<(), StatementError> {
-        self.engine.request_sync(seq);
-        while self.engine.marks().synced < seq {
-            if self.maker.stop.load(Ordering::Relaxed) {
-                return Err(StatementError::Stopping);
-            }
-            std::thread::sleep(SYNC_PAUSE);
-        }
-        Ok(())
     }
 
     fn publish(&self, plan: &Plan) -> Result<Published, StatementError> {

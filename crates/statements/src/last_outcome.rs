@@ -3,7 +3,6 @@
 //!
 //! It is the output of that run, and a copy in the depot. The runs that are remembered are bounded, so
 //! that many that fail displace it there.
-// format: docs/formats/statement.md
 
 use crate::error::StatementError;
 use crate::flow::{StatementFlow, outcome_of};
@@ -18,6 +17,7 @@ use rialto_model::Seq;
 const DIRECTORY: &str = "outcomes";
 const NAME: &str = "last";
 /// The first bytes of the copy: its format.
+// format: docs/formats/statement.md
 const MAGIC: &[u8; 8] = b"RSTRUN01";
 /// The most bytes of the copy that are read; more than an outcome has.
 const BYTES_MAX: u64 = 1 << 20;

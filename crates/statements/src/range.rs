@@ -1,14 +1,38 @@
-//! Reads the released events of a range.
+//! Reads the released events of a range, and waits until its commands are durable.
 
 use crate::error::StatementError;
 use crate::outbox::StatementRange;
 use rialto_desk::Live;
+use rialto_engine::Engine;
 use rialto_model::{Event, Seq, Timestamp};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often a reader that waits for events looks whether it should stop.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How often the marks of the engine are read while a sync is waited for.
+const SYNC_PAUSE: Duration = Duration::from_millis(5);
+
+/// Waits until no loss of power takes the commands through `seq`: a venue below the level `synced`
+/// releases events before, and what is stored about them must not outlive them.
+///
+/// # Errors
+/// The venue stops.
+pub(crate) fn wait_for_sync(
+    engine: &Engine,
+    seq: Seq,
+    stop: &AtomicBool,
+) -> Result<(), StatementError> {
+    engine.request_sync(seq);
+    while engine.marks().synced < seq {
+        if stop.load(Ordering::Relaxed) {
+            return Err(StatementError::Stopping);
+        }
+        std::thread::sleep(SYNC_PAUSE);
+    }
+    Ok(())
+}
 
 /// Passes on every event of a range, in order.
 ///

@@ -345,3 +345,19 @@ impl Rows {
         (units(available), units(held))
     }
 }
+
+/// Whether the lines of every balance lead from its opening to its closing, and the closing is the
+/// core's.
+pub(crate) fn assert_adds_up(stage: &Stage, csv: &str, accounts: &[u32], last: Seq) {
+    let (rows, core) = (Rows::of(csv), stage.core(last));
+    for account in accounts {
+        for (currency, code) in [(BTC, "BTC"), (USD, "USD")] {
+            let balance = core.balance(AccountId(*account), currency).unwrap();
+            let closing = rows.balance("closing", *account, code);
+            assert_eq!(closing, (balance.available.0, balance.reserved.0), "{csv}");
+            let opening = rows.balance("opening", *account, code);
+            assert_eq!(opening.0 + rows.sum(*account, code, "available"), closing.0, "{csv}");
+            assert_eq!(opening.1 + rows.sum(*account, code, "held"), closing.1, "{csv}");
+        }
+    }
+}
