@@ -1,10 +1,12 @@
 //! A bucket, through `object_store`.
 
+use crate::answers::AnswersConnector;
 use crate::credentials::Credentials;
+use crate::listing::{InvalidList, Page};
 use crate::parts::Parts;
 use crate::running::Running;
-use futures_util::{StreamExt, TryStreamExt};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{
@@ -27,6 +29,8 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 const RETRY_TIME_MAX: Duration = Duration::from_secs(10);
 const RETRIES_MAX: usize = 4;
 const IDLE_CONNECTIONS_MAX: usize = 16;
+/// The most objects of one request for a list.
+const PAGE_MAX: usize = 1_000;
 
 /// Opens buckets of S3-compatible object stores, with credentials from the environment.
 pub struct S3Buckets {
@@ -101,6 +105,7 @@ fn client(spec: &BucketSpec, credentials: &Credentials, time_max: Duration) -> A
         // Not every store has the removal of many objects at once.
         .with_disable_bulk_delete(true)
         .with_retry(retry)
+        .with_http_connector(AnswersConnector)
         .with_client_options(options)
 }
 
@@ -223,14 +228,35 @@ impl Bucket for S3Bucket {
         after: Option<&str>,
         max: usize,
     ) -> Result<Vec<ObjectInfo>, BucketError> {
-        let (store, prefix) = (self.store(), path(prefix.trim_end_matches('/'))?);
-        let after = after.map(path).transpose()?;
+        let (store, prefix) = (self.store(), prefix.to_owned());
+        let mut after = after.map(str::to_owned);
         self.running.wait(CALL_TIME_MAX, async move {
-            let objects = match &after {
-                Some(after) => store.list_with_offset(Some(&prefix), after),
-                None => store.list(Some(&prefix)),
-            };
-            objects.map_ok(info).take(max).try_collect().await
+            let mut found = Vec::new();
+            while found.len() < max {
+                let options = PaginatedListOptions {
+                    offset: after.clone(),
+                    max_keys: Some((max - found.len()).min(PAGE_MAX)),
+                    ..PaginatedListOptions::default()
+                };
+                let answer = store.list_paginated(Some(&prefix), options).await?;
+                let page = answer.result.extensions.get::<Arc<Page>>().ok_or_else(invalid_list)?;
+                found.extend_from_slice(&page.objects);
+                if !page.is_truncated {
+                    break;
+                }
+                // A store that lists the same again would be asked without end.
+                let last = page.objects.last().map(|last| last.key.clone());
+                if last.is_none() || last <= after {
+                    return Err(invalid_list());
+                }
+                after = last;
+            }
+            found.truncate(max);
+            Ok(found)
         })
     }
+}
+
+fn invalid_list() -> object_store::Error {
+    object_store::Error::Generic { store: "S3", source: Box::new(InvalidList) }
 }

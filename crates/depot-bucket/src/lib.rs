@@ -16,8 +16,10 @@
 
 #![deny(unsafe_code)]
 
+mod answers;
 mod bucket;
 mod credentials;
+mod listing;
 mod parts;
 mod running;
 

@@ -59,8 +59,8 @@ impl Drop for Running {
 /// The longest text of a failure: an answer of a server is not repeated at any length.
 const TEXT_MAX: usize = 400;
 
-/// What a failed request says. Requests are signed in their heads, so that neither their addresses nor
-/// their errors have a secret.
+/// What a failed request says. Requests are signed in their heads, so that their addresses have no
+/// secret. The answers of the store have been reduced to their status and code.
 fn failure(error: object_store::Error) -> BucketError {
     if let object_store::Error::NotFound { .. } = error {
         return BucketError::NotFound;

@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The secret of the tests, which no message may have.
+/// The credentials of the tests, which no message may have.
+const KEY_ID: &str = "KEYIDOFTHISTEST";
 const SECRET: &str = "a-secret-of-this-test";
 
 fn open(address: SocketAddr) -> Arc<dyn Bucket> {
     let variable = |name: &str| match name {
-        "RIALTO_BUCKET_ACCESS_KEY_ID" => Ok("id".to_owned()),
+        "RIALTO_BUCKET_ACCESS_KEY_ID" => Ok(KEY_ID.to_owned()),
         "RIALTO_BUCKET_SECRET_ACCESS_KEY" => Ok(SECRET.to_owned()),
         _ => Err(VarError::NotPresent),
     };
@@ -44,7 +45,8 @@ fn store(answer: impl Fn(TcpStream) + Send + 'static) -> (SocketAddr, Arc<Atomic
     (address, requests)
 }
 
-fn answered(text: &'static str) -> impl Fn(TcpStream) + Send + 'static {
+fn answered(text: impl Into<String>) -> impl Fn(TcpStream) + Send + 'static {
+    let text = text.into();
     move |mut stream| {
         let mut head = [0; 4096];
         let _ = stream.read(&mut head);
@@ -52,14 +54,15 @@ fn answered(text: &'static str) -> impl Fn(TcpStream) + Send + 'static {
     }
 }
 
-/// The failure, which comes in time and has no secret.
+/// The failure, which comes in time and has no credentials.
 fn failure<T: std::fmt::Debug>(call: impl FnOnce() -> Result<T, BucketError>) -> String {
     let begin = Instant::now();
     let error = call().unwrap_err();
     assert!(begin.elapsed() < CALL_TIME_MAX + Duration::from_secs(3), "{:?}", begin.elapsed());
     assert!(matches!(error, BucketError::Failed(_)), "{error}");
     let told = error.to_string();
-    assert!(!told.contains(SECRET) && !told.contains('\n') && told.len() < 1_000, "{told}");
+    assert!(!told.contains(KEY_ID) && !told.contains(SECRET), "{told}");
+    assert!(!told.contains('\n') && told.len() < 1_000, "{told}");
     told
 }
 
@@ -119,4 +122,71 @@ fn an_object_that_is_missing_is_told_from_a_failure() {
     bucket.remove("p/a").unwrap();
     let told = failure(|| bucket.put("p/a", vec![1]));
     assert!(told.contains("no such bucket"), "{told}");
+}
+
+#[test]
+fn a_refusal_is_told_by_its_status_and_code_and_not_by_its_body() {
+    const REFUSAL: &str = "HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n\
+        <?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code><Message>no</Message>\
+        <AWSAccessKeyId>KEYIDOFTHISTEST</AWSAccessKeyId>\
+        <StringToSign>AWS4-HMAC-SHA256 20261125</StringToSign></Error>";
+    let (address, _) = store(answered(REFUSAL));
+    let bucket = open(address);
+    let told = [
+        failure(|| bucket.put("p/a", vec![1])),
+        failure(|| bucket.create("p/a", vec![1])),
+        failure(|| bucket.begin("p/a").map(drop)),
+        failure(|| bucket.list("p/", None, 10)),
+        failure(|| bucket.remove("p/a")),
+        failure(|| bucket.copy("p/a", "p/b")),
+    ];
+    for told in told {
+        assert!(told.contains("403") && told.contains("SignatureDoesNotMatch"), "{told}");
+        assert!(!told.contains("StringToSign") && !told.contains("AWS4"), "{told}");
+    }
+}
+
+#[test]
+fn a_completion_that_answers_200_and_a_refusal_is_told_by_its_code() {
+    for (code, requests_max) in [("AccessDenied", 3), ("InternalError", 7)] {
+        let refusal = format!(
+            "<CompleteMultipartUploadResult/><Error><Code>{code}</Code>\
+             <Message>KEYIDOFTHISTEST</Message></Error>"
+        );
+        let nth = AtomicU64::new(0);
+        let (address, requests) = store(move |stream| {
+            let body = match nth.fetch_add(1, Ordering::SeqCst) {
+                0 => "<Begun><UploadId>1</UploadId></Begun>",
+                1 => "",
+                _ => &refusal,
+            };
+            let length = body.len();
+            let head = format!("HTTP/1.1 200 OK\r\netag: \"e\"\r\ncontent-length: {length}\r\n");
+            answered(format!("{head}connection: close\r\n\r\n{body}"))(stream);
+        });
+        let mut parts = open(address).begin("p/a").unwrap();
+        parts.add(vec![1; 10]).unwrap();
+        let told = failure(|| parts.complete());
+        assert!(told.contains(code), "{told}");
+        assert_eq!(requests.load(Ordering::SeqCst), requests_max, "{told}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_list_is_a_failure_that_does_not_repeat_it() {
+    let (address, _) =
+        store(answered("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>KEYIDOFTHISTEST</html"));
+    let told = failure(|| open(address).list("p/", None, 10));
+    assert!(told.contains("list"), "{told}");
+}
+
+#[test]
+fn a_list_that_does_not_end_is_a_failure() {
+    let (address, requests) = store(answered(
+        "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<ListBucketResult>\
+         <IsTruncated>true</IsTruncated><Contents><Key>p/a</Key><Size>1</Size>\
+         <LastModified>2026-11-25T12:00:00Z</LastModified></Contents></ListBucketResult>",
+    ));
+    failure(|| open(address).list("p/", None, 10));
+    assert_eq!(requests.load(Ordering::SeqCst), 2);
 }
