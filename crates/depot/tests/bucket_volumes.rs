@@ -84,24 +84,47 @@ fn a_bucket_that_fails_is_passed_over_and_nothing_of_the_file_stays_in_it() {
 #[test]
 fn a_file_that_fails_in_the_middle_is_refused_and_leaves_nothing() {
     for asked in [Asked::Part, Asked::Complete] {
-        for loses_answers in [false, true] {
-            let (bucket, _, volumes) = in_bucket();
-            bucket.lose_answers(loses_answers);
-            bucket.fail(&[asked]);
-            let refused = write(&volumes, id(1), &content(20 * MIB, 1), MIB).unwrap_err();
-            assert!(refused.to_string().contains("503 Slow Down"), "{refused}");
-            assert_eq!(bucket.keys("p/files/"), Vec::<String>::new(), "{asked:?}");
-            assert_eq!(bucket.open_parts(), 0, "{asked:?}");
-            let no_volume = volumes.begin(id(2), None, &[]).unwrap_err();
-            assert!(matches!(no_volume, VolumeError::NoVolume { .. }), "{no_volume}");
-            // A probe stores an object and reads it back, once the bucket answers.
-            bucket.fail(&[Asked::Put]);
-            assert!(volumes.probe().is_empty());
-            bucket.fail(&[]);
-            assert_eq!(volumes.probe(), [ONE]);
-            write(&volumes, id(2), &content(20 * MIB, 1), MIB).unwrap();
-            assert_eq!(bucket.keys("p/probe"), Vec::<String>::new());
-        }
+        let (bucket, _, volumes) = in_bucket();
+        bucket.fail(&[asked]);
+        let refused = write(&volumes, id(1), &content(20 * MIB, 1), MIB).unwrap_err();
+        assert!(refused.to_string().contains("503 Slow Down"), "{refused}");
+        assert_eq!(bucket.keys("p/files/"), Vec::<String>::new(), "{asked:?}");
+        assert_eq!(bucket.open_parts(), 0, "{asked:?}");
+        let no_volume = volumes.begin(id(2), None, &[]).unwrap_err();
+        assert!(matches!(no_volume, VolumeError::NoVolume { .. }), "{no_volume}");
+        // A probe stores an object and reads it back, once the bucket answers.
+        bucket.fail(&[Asked::Put]);
+        assert!(volumes.probe().is_empty());
+        bucket.fail(&[]);
+        assert_eq!(volumes.probe(), [ONE]);
+        write(&volumes, id(2), &content(20 * MIB, 1), MIB).unwrap();
+        assert_eq!(bucket.keys("p/probe"), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_completion_whose_answer_is_lost_is_a_completion() {
+    // The last part has the footer, or a few bytes of it.
+    for bytes in [3 * MIB, 20 * MIB, 8 * MIB - 150] {
+        let (bucket, _, volumes) = in_bucket();
+        bucket.lose_answers(true);
+        bucket.fail(&[Asked::Complete]);
+        let finished = write(&volumes, id(1), &content(bytes, 1), MIB).unwrap();
+        finished.make_durable().unwrap();
+        assert_eq!((bucket.open_parts(), bucket.asked(Asked::Abort)), (0, 0));
+        assert_eq!(volumes.list()[0].state, VolumeState::Up);
+        assert!(read(&volumes, id(1), finished.stored()).unwrap() == content(bytes, 1));
+    }
+}
+
+#[test]
+fn an_earlier_object_of_the_id_is_no_completion() {
+    for before in [content(3 * MIB, 2), content(3 * MIB + 1, 1)] {
+        let (bucket, _, volumes) = in_bucket();
+        write(&volumes, id(1), &before, MIB).unwrap();
+        bucket.fail(&[Asked::Complete]);
+        let refused = write(&volumes, id(1), &content(3 * MIB, 1), MIB).unwrap_err();
+        assert!(refused.to_string().contains("503 Slow Down"), "{refused}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files of a bucket: objects that are written once, from beginning to end, and read in ranges.
 
-use super::super::format::BLOCK_CONTENT_BYTES;
+use super::super::format::{BLOCK_CONTENT_BYTES, FOOTER_BYTES};
 use super::{Bucket, BucketError, ObjectParts, PART_BYTES, PARTS_MAX};
 use rialto_disk::{DiskError, File, IoMode, Operation};
 use std::io;
@@ -91,7 +91,17 @@ struct Written {
     sent: u64,
     parts: Option<Box<dyn ObjectParts>>,
     parts_sent: usize,
+    /// The last bytes of all, at most [`FOOTER_BYTES`].
+    end: Vec<u8>,
     stage: Stage,
+}
+
+impl Written {
+    fn note_end(&mut self, bytes: &[u8]) {
+        self.end.extend_from_slice(&bytes[bytes.len().saturating_sub(FOOTER_BYTES)..]);
+        let surplus = self.end.len().saturating_sub(FOOTER_BYTES);
+        self.end.drain(..surplus);
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +122,7 @@ impl ObjectWriter {
     }
 
     fn append(&self, written: &mut Written, mut bytes: &[u8]) -> Result<(), BucketError> {
+        written.note_end(bytes);
         while !bytes.is_empty() {
             // The last part is held until the end: it is the only one that may be shorter.
             if written.held.len() == PART_BYTES {
@@ -153,7 +164,24 @@ impl ObjectWriter {
         if !written.held.is_empty() {
             self.send(written)?;
         }
-        written.parts.as_mut().map_or(Ok(()), |parts| parts.complete())
+        let Some(parts) = &mut written.parts else { return Ok(()) };
+        match parts.complete() {
+            // The answer alone may be lost.
+            Err(_) if self.is_stored(written) => Ok(()),
+            completed => completed,
+        }
+    }
+
+    /// Whether the object is there, and is what was written. An id can have an earlier object, of a copy
+    /// that was never recorded. The footer tells them apart: it has the checksums of everything else.
+    fn is_stored(&self, written: &Written) -> bool {
+        let offset = written.sent - written.end.len() as u64;
+        // One byte more, which a longer object has.
+        let mut read = vec![0; written.end.len() + 1];
+        match self.bucket.read(&self.key, offset, &mut read) {
+            Ok(bytes) => read[..bytes] == written.end[..],
+            Err(_) => false,
+        }
     }
 
     /// Does a step of an object that has not failed.
