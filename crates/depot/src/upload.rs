@@ -175,8 +175,10 @@ impl Upload {
     /// Takes room in the quotas for a content of this length, before it is written.
     ///
     /// # Errors
-    /// [`DepotError::Quota`] if there is no room.
+    /// [`DepotError::TooLarge`] if no file of the pool may be so long, and [`DepotError::Quota`] if there
+    /// is no room.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), DepotError> {
+        self.pool.check_file_bytes(bytes)?;
         let Some(missing) = bytes.checked_sub(self.reserved).filter(|missing| *missing > 0) else {
             return Ok(());
         };
@@ -238,7 +240,6 @@ impl Upload {
         self.tenant.check("accepts no files", false)?;
         self.pool.check_room()?;
         let total = self.bytes + bytes.len() as u64;
-        self.pool.check_file_bytes(total)?;
         if let Some(declared) = self.new.bytes.filter(|declared| total > *declared) {
             let got = format!("at least {total} bytes");
             let expected = format!("{declared} bytes");

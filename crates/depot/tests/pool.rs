@@ -5,8 +5,8 @@
 mod support;
 
 use rialto_depot::{
-    ClaimOptions, Depot, DepotError, Directory, DirectoryKind, FileName, FileState, NewFile, Quota,
-    TenantName, VolumePlace, VolumeSpec,
+    ClaimOptions, Depot, DepotError, DepotOptions, Directory, DirectoryKind, FileName, FileState,
+    NewFile, Quota, TenantName, VolumePlace, VolumeSpec,
 };
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -222,6 +222,26 @@ fn quotas_hold_for_tenants_and_directories_and_refuse_in_mid_stream() {
     assert_eq!(bench.stored_files(), 0);
     let info = depot.tenant(&acme()).unwrap();
     assert_eq!((info.files, info.bytes), (1, 1));
+}
+
+#[test]
+fn room_for_a_longer_file_than_the_pool_takes_is_refused_at_once() {
+    let bench = Bench::new();
+    let depot = Depot::open(DepotOptions { file_bytes_max: 1_000, ..bench.options() }).unwrap();
+    depot.create_tenant(&acme(), Quota::default()).unwrap();
+    let mut upload = depot.begin(&acme(), named("in", "a")).unwrap();
+    for bytes in [1_001, u64::MAX] {
+        assert!(matches!(upload.reserve(bytes), Err(DepotError::TooLarge { max: 1_000 })));
+    }
+    assert_eq!(depot.tenant(&acme()).unwrap().bytes, 0);
+    // The upload goes on, and grows to the limit and not beyond, also within room that it has.
+    upload.reserve(1_000).unwrap();
+    upload.write(&[1; 1_000]).unwrap();
+    assert!(matches!(upload.write(&[1]), Err(DepotError::TooLarge { max: 1_000 })));
+    drop(upload);
+    let longer = NewFile { bytes: Some(1_001), ..named("in", "a") };
+    assert!(matches!(depot.begin(&acme(), longer), Err(DepotError::TooLarge { max: 1_000 })));
+    assert_eq!(depot.tenant(&acme()).unwrap().files, 0);
 }
 
 #[test]
