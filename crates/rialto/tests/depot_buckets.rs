@@ -251,6 +251,8 @@ fn a_venue_keeps_files_in_the_bucket_and_goes_on_without_it() {
     assert!(back.stdout == content(3 << 20), "{}", text(&back.stderr));
     let listed = done(&venue, &words(&["volume", "ls", "--json"]));
     assert!(listed.contains("\"prefix\":\"pools/one\"") && !listed.contains(&store.key.1));
+    let cold: Value = serde_json::from_str(listed.lines().last().unwrap()).unwrap();
+    assert_eq!((&cold["free_bytes"], &cold["total_bytes"]), (&Value::Null, &Value::Null));
     store.kill();
     // Clearly refused, without another volume; and stored, with one.
     let refused = ask(&venue, &words(&["put", &file, "--tenant", "acme"]));

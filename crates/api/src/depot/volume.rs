@@ -88,10 +88,10 @@ pub struct DepotVolume {
     pub weight: u32,
     /// Whether it takes new files.
     pub state: DepotVolumeState,
-    /// The free space of its file system; 18446744073709551615 for a bucket, which has no limit.
-    pub free_bytes: U64Text,
-    /// The size of its file system; 0 for a bucket, and if it is unknown.
-    pub total_bytes: U64Text,
+    /// The free space of its file system; null for a bucket, which has no limit.
+    pub free_bytes: Option<U64Text>,
+    /// The size of its file system, 0 if it is unknown; null for a bucket.
+    pub total_bytes: Option<U64Text>,
     /// Files that were written since the start of the venue.
     pub files_written: U64Text,
     /// Their bytes.

@@ -143,6 +143,7 @@ impl MountedVolume {
 
     /// The volume at this moment.
     pub fn status(&self) -> VolumeStatus {
+        let has_free_space = self.place.has_free_space();
         VolumeStatus {
             number: self.number,
             name: self.name.clone(),
@@ -151,8 +152,8 @@ impl MountedVolume {
             identity: self.identity,
             weight: self.weight,
             state: self.state(),
-            free_bytes: self.free_bytes(),
-            total_bytes: self.total_bytes(),
+            free_bytes: has_free_space.then(|| self.free_bytes()),
+            total_bytes: has_free_space.then(|| self.total_bytes()),
             device: self.device(),
             files_written: self.files_written.load(Ordering::Relaxed),
             bytes_written: self.bytes_written.load(Ordering::Relaxed),

@@ -47,8 +47,11 @@ pub(super) fn choose(
     let states: Vec<String> = volumes
         .iter()
         .map(|volume| {
-            let free = volume.free_bytes();
-            format!("{} is {} with {free} bytes free", volume.name(), volume.state())
+            let (name, state, free) = (volume.name(), volume.state(), volume.free_bytes());
+            match volume.place.has_free_space() {
+                true => format!("{name} is {state} with {free} bytes free"),
+                false => format!("{name} is {state} with no limit of space"),
+            }
         })
         .collect();
     let states = if states.is_empty() { "none is mounted".to_owned() } else { states.join(", ") };

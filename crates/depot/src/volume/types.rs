@@ -109,11 +109,11 @@ pub struct VolumeStatus {
     pub weight: u32,
     /// Whether it takes new files.
     pub state: VolumeState,
-    /// The free space of its file system when it was last asked for; the greatest number for a
-    /// bucket, which has no limit.
-    pub free_bytes: u64,
-    /// The size of its file system; 0 for a bucket.
-    pub total_bytes: u64,
+    /// The free space of its file system when it was last asked for; `None` for a bucket, which has no
+    /// limit.
+    pub free_bytes: Option<u64>,
+    /// The size of its file system; `None` for a bucket.
+    pub total_bytes: Option<u64>,
     /// The device number of its file system.
     pub device: u64,
     /// The files that this process has written.

@@ -15,7 +15,7 @@ const VOLUMES_MAX: usize = 100;
 /// A metric of a tenant: name, kind, help, value.
 type OfTenant = (&'static str, Kind, &'static str, fn(&TenantInfo) -> u64);
 /// A metric of a volume.
-type OfVolume = (&'static str, Kind, &'static str, fn(&VolumeStatus) -> u64);
+type OfVolume = (&'static str, Kind, &'static str, fn(&VolumeStatus) -> Option<u64>);
 
 const OF_TENANTS: [OfTenant; 14] = [
     ("rialto_depot_files", Kind::Gauge, "Files of the tenant.", |it| it.files),
@@ -43,16 +43,16 @@ const OF_TENANTS: [OfTenant; 14] = [
 
 const OF_VOLUMES: [OfVolume; 4] = [
     ("rialto_depot_volume_up", Kind::Gauge, "Whether the volume takes new files.", |it| {
-        u64::from(it.state == VolumeState::Up)
+        Some(u64::from(it.state == VolumeState::Up))
     }),
     ("rialto_depot_volume_free_bytes", Kind::Gauge, "Free space of the volume.", |it| {
         it.free_bytes
     }),
     ("rialto_depot_volume_written_bytes_total", Kind::Counter, "Bytes written.", |it| {
-        it.bytes_written
+        Some(it.bytes_written)
     }),
     ("rialto_depot_volume_unsynced_bytes", Kind::Gauge, "Bytes written and not durable.", |it| {
-        it.unsynced_bytes
+        Some(it.unsynced_bytes)
     }),
 ];
 
@@ -85,7 +85,9 @@ pub(super) fn write(page: &mut Page, gate: &Gate, bus: &DepotBus, one_by_one: bo
     for (name, kind, help, value) in OF_VOLUMES {
         let mut metric = page.metric(name, kind, help);
         for volume in volumes.iter().take(VOLUMES_MAX) {
-            metric.with(&[("volume", &volume.name)], value(volume));
+            if let Some(value) = value(volume) {
+                metric.with(&[("volume", &volume.name)], value);
+            }
         }
     }
 }
