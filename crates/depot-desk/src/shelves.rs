@@ -269,14 +269,8 @@ impl Handler<DeleteKept> for DepotService {
 impl Handler<CreateShelf> for DepotService {
     async fn handle(&self, create: CreateShelf, cx: &Context<'_>) -> Result<()> {
         let _creating = self.check_new_tenant(principal(cx)?, &create.tenant).await?;
-        self.run_blocking(move |depot| {
-            // If the process ends before the directory is set, an operator deletes the tenant: whether
-            // one without files was meant for work cannot be seen.
-            depot.create_tenant(&create.tenant, Quota::default())?;
-            let (root, shelf) = (Directory::root(), Some(DirectoryKind::Shelf));
-            depot.set_directory(&create.tenant, &root, shelf, Quota::default())
-        })
-        .await
+        let create = move |depot: &Depot| depot.create_shelf(&create.tenant, Quota::default());
+        self.run_blocking(create).await
     }
 }
 

@@ -96,6 +96,15 @@ impl Depot {
         self.pool.create_tenant(name, quota).map(drop)
     }
 
+    /// Creates a tenant whose files are kept: its root directory is a shelf. After a crash it is that, or
+    /// is not there.
+    ///
+    /// # Errors
+    /// [`DepotError::TenantExists`], [`DepotError::TooMany`].
+    pub fn create_shelf(&self, name: &TenantName, quota: Quota) -> Result<(), DepotError> {
+        self.pool.create_tenant_of(name, quota, DirectoryKind::Shelf).map(drop)
+    }
+
     /// The state of a tenant.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 use crate::claim::ClaimSecret;
 use crate::file_id::FileIds;
-use crate::history::record::{Record, Stage, TenantNumber, TenantSettings};
+use crate::history::record::{DirectorySettings, Record, Stage, TenantNumber, TenantSettings};
 use crate::history::{Garbage, History, TenantState};
-use crate::name::TenantName;
+use crate::name::{Directory, TenantName};
 use crate::new_tenant::NewTenant;
 use crate::options::DepotOptions;
 use crate::quota::{Quota, Usage};
@@ -17,7 +17,7 @@ use crate::upkeep::Upkeep;
 use crate::volume::Volumes;
 use crate::watcher::Watches;
 use crate::work::Work;
-use crate::{DepotError, FileId};
+use crate::{DepotError, DirectoryKind, FileId};
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::DirLock;
 use rialto_queue::Queue;
@@ -228,6 +228,16 @@ impl Pool {
         name: &TenantName,
         quota: Quota,
     ) -> Result<Arc<Tenant>, DepotError> {
+        self.create_tenant_of(name, quota, DirectoryKind::Work)
+    }
+
+    /// Creates a tenant whose root directory is of this kind.
+    pub(crate) fn create_tenant_of(
+        &self,
+        name: &TenantName,
+        quota: Quota,
+        kind: DirectoryKind,
+    ) -> Result<Arc<Tenant>, DepotError> {
         self.check_open()?;
         let _changing = self.changing_tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if self.find_tenant(name.as_str()).is_some() {
@@ -242,11 +252,19 @@ impl Pool {
             let number = state.next_tenant();
             let settings = TenantSettings { stage: Stage::Enabled, quota };
             let name = name.clone();
-            Ok((number, vec![Record::Tenant { number, name, created_at, settings }]))
+            // One record: after a crash the tenant is a shelf, or is not there.
+            let record = match kind {
+                DirectoryKind::Work => Record::Tenant { number, name, created_at, settings },
+                DirectoryKind::Shelf => Record::Shelf { number, name, created_at, settings },
+            };
+            Ok((number, vec![record]))
         })?;
         let usage = Usage::new(quota);
         let tenant =
             Arc::new(Tenant::new(changed.value, name.clone(), created_at, Stage::Enabled, usage));
+        if kind == DirectoryKind::Shelf {
+            tenant.set_directory(Directory::root(), DirectorySettings::shelf(), || (0, 0));
+        }
         self.insert_tenant(tenant.clone());
         Ok(tenant)
     }

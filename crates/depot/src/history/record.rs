@@ -77,6 +77,13 @@ pub(crate) struct DirectorySettings {
     pub(crate) expires_after: Option<Duration>,
 }
 
+impl DirectorySettings {
+    /// Those of a directory whose files are kept.
+    pub(crate) fn shelf() -> Self {
+        Self { kind: Some(DirectoryKind::Shelf), ..Self::default() }
+    }
+}
+
 /// How a work file ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Ending {
@@ -161,4 +168,11 @@ pub(crate) enum Record {
     Level(PoolLevel),
     /// A volume in a bucket is mounted, and takes new files unless it drains.
     Bucket { number: VolumeNumber, settings: BucketVolume },
+    /// A tenant exists, with these settings, and keeps its files: its root directory is a shelf.
+    Shelf {
+        number: TenantNumber,
+        name: TenantName,
+        created_at: Timestamp,
+        settings: TenantSettings,
+    },
 }

@@ -162,6 +162,11 @@ impl State {
                 tenant.settings = settings;
                 Vec::new()
             }
+            Record::Shelf { number, name, created_at, settings } => {
+                let (directory, root) = (Directory::root(), DirectorySettings::shelf());
+                self.apply(Record::Tenant { number, name, created_at, settings });
+                self.apply(Record::Directory { tenant: number, directory, settings: root })
+            }
             Record::TenantDeleted { number } => {
                 self.remove_files(number);
                 self.tenants.remove(&number);

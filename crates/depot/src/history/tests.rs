@@ -109,6 +109,20 @@ fn volumes_are_recorded_as_the_format_says() {
     assert_eq!(encoded[1], b"\x10\x01\x04cold\x05files\x01p\x09https://a\x01r\x00\x02\x07\x01");
 }
 
+#[test]
+fn a_shelf_is_one_record() {
+    let (number, name) = (TenantNumber(3), TenantName::new("acme").unwrap());
+    let (created_at, settings) = (Timestamp(1), TenantSettings::default());
+    let record = Record::Shelf { number, name: name.clone(), created_at, settings };
+    assert_eq!(postcard::to_stdvec(&record).unwrap(), b"\x11\x03\x04acme\x01\x00\x00\x00");
+    let mut state = State::default();
+    state.apply(record);
+    let tenant = &state.tenants[&number];
+    assert_eq!((tenant.name.as_ref(), state.next_tenant()), (Some(&name), TenantNumber(4)));
+    let root = DirectorySettings::shelf();
+    assert_eq!(tenant.directories.iter().collect::<Vec<_>>(), [(&Directory::root(), &root)]);
+}
+
 /// Keeps, replaces, completes and removes files, from this id on.
 fn change(history: &History, from: u128) {
     for id in from..from + 100 {
