@@ -195,8 +195,11 @@ fn a_prefix_is_one_volume_of_one_pool() {
     let other = Volumes::new(Arc::new(SimDisk::new(2)), with(&buckets));
     // Also an empty one: nothing locks a bucket.
     let refused = other.mount(ONE, &bucket_spec("one", "p")).unwrap_err();
-    assert!(matches!(refused, VolumeError::Foreign { .. }), "{refused}");
+    assert!(matches!(refused, VolumeError::PrefixTaken { has_files: false, .. }), "{refused}");
     assert!(refused.to_string().contains(&identity.to_string()), "{refused}");
+    write(&volumes, id(1), b"a file", 9).unwrap();
+    let refused = other.mount(ONE, &bucket_spec("one", "p")).unwrap_err();
+    assert!(matches!(refused, VolumeError::PrefixTaken { has_files: true, .. }), "{refused}");
     other.mount(ONE, &bucket_spec("one", "q")).unwrap();
     volumes.unmount(ONE).unwrap();
     let again = VolumeSpec { identity: Some(identity), ..bucket_spec("one", "p") };
@@ -215,6 +218,9 @@ fn a_prefix_is_one_volume_of_one_pool() {
     let refused = other.mount(TWO, &bucket_spec("two", "p")).unwrap_err();
     assert!(refused.to_string().contains(&identity.to_string()), "{refused}");
     // The identity that an earlier attempt of the same call stored is its own.
+    bucket.lose_answers(true);
+    bucket.fail(&[Asked::Create]);
+    other.mount(TWO, &bucket_spec("two", "u")).unwrap();
     bucket.fail(&[]);
     bucket.repeat_creates();
     volumes.mount(TWO, &bucket_spec("two", "t")).unwrap();

@@ -171,7 +171,11 @@ fn files_in_a_bucket_are_put_read_claimed_completed_removed_and_verified() {
     let other = Owner { dir: tempfile::tempdir().unwrap() };
     let refused = other.run(&store, &other.mount(&store, "mine"));
     assert!(!refused.status.success());
-    assert!(text(&refused.stderr).contains("holds the volume"), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("without files, as after a mount"),
+        "{}",
+        text(&refused.stderr)
+    );
 }
 
 #[test]

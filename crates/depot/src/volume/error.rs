@@ -123,6 +123,24 @@ pub enum VolumeError {
         /// The identity in the directory.
         found: VolumeIdentity,
     },
+    /// The prefix of a bucket is a volume already. Nothing locks it, so that also one without files is not
+    /// taken over: another pool may have it.
+    #[error(
+        "{} is the volume {found} already, {}; if no pool uses it, mount it with the identity {found}, \
+         and otherwise choose another prefix for {name}",
+        dir.display(),
+        if *has_files { "and holds files" } else { "without files, as after a mount that was interrupted" }
+    )]
+    PrefixTaken {
+        /// The volume.
+        name: String,
+        /// The bucket and the prefix.
+        dir: PathBuf,
+        /// The identity in the bucket.
+        found: VolumeIdentity,
+        /// Whether there are stored files.
+        has_files: bool,
+    },
     /// The identity file cannot be read.
     #[error(
         "the identity file {} of volume {name} is not valid: {why}; restore it from a copy",

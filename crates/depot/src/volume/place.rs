@@ -141,6 +141,12 @@ fn find_bucket(
     let layout = Layout::new(&root, 0);
     let read = || Identity::read(&*disk, name, &layout);
     let gone = || VolumeError::Gone { name: name.clone(), dir: root.clone() };
+    let taken = |found: Identity| {
+        let (name, dir, found) = (name.clone(), root.clone(), found.identity);
+        // It only informs: a bucket that does not list them may have some.
+        let has_files = has_objects(&disk, &layout).unwrap_or(true);
+        VolumeError::PrefixTaken { name, dir, found, has_files }
+    };
     let identity = match spec.identity {
         Some(expected) => {
             let found = read()?.ok_or_else(gone)?;
@@ -153,15 +159,16 @@ fn find_bucket(
             // Nothing locks a bucket, so that even an empty prefix may be in use. Some stores ignore the
             // condition of the creation and would replace the identity, so that it is read before.
             if let Some(found) = read()? {
-                return Err(foreign(spec, &root, None, found));
+                return Err(taken(found));
             }
             let fresh = Identity::fresh(0);
             let created = disk.create_whole(&layout.identity(), fresh.text().into_bytes());
-            created.map_err(|source| VolumeError::disk(name, source))?;
-            // Also one that an attempt created whose answer was lost.
-            match read()?.ok_or_else(gone)? {
-                found if found == fresh => found,
-                found => return Err(foreign(spec, &root, None, found)),
+            // Also one that was created and not answered.
+            match (read(), created) {
+                (Ok(Some(found)), _) if found == fresh => found,
+                (Ok(Some(found)), _) => return Err(taken(found)),
+                (_, Err(source)) => return Err(VolumeError::disk(name, source)),
+                (read, Ok(_)) => return Err(read.err().unwrap_or_else(gone)),
             }
         }
     };
@@ -177,6 +184,13 @@ fn foreign(
 ) -> VolumeError {
     let (name, dir, found) = (spec.name.clone(), dir.to_owned(), found.identity);
     VolumeError::Foreign { name, dir, expected, found }
+}
+
+/// Whether a prefix holds objects where a volume has its files.
+fn has_objects(disk: &BucketDisk, layout: &Layout) -> Result<bool, DiskError> {
+    let (files, quarantine) = (layout.files(), layout.quarantine());
+    Ok(!disk.list_page(files, None, 1)?.is_empty()
+        || !disk.list_page(&quarantine, None, 1)?.is_empty())
 }
 
 /// Whether a directory holds no stored files and no shards.
