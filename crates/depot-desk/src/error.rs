@@ -16,7 +16,8 @@ pub(crate) fn told(error: &DepotError) -> String {
             VolumeError::NoVolume { .. }
             | VolumeError::NoRoom { .. }
             | VolumeError::NotMounted { .. }
-            | VolumeError::Busy { .. },
+            | VolumeError::Busy { .. }
+            | VolumeError::TooManyBucketWriters { .. },
         ) => return error.to_string(),
         DepotError::Volume(_) => "a volume failed".to_owned(),
         DepotError::Queue(_)
@@ -78,6 +79,9 @@ pub fn depot_error(error: DepotError) -> Error {
             as_kind(ErrorKind::Invalid, "file_too_large").with_source(AtField("body"))
         }
         DepotError::StorageLow => as_kind(ErrorKind::Unavailable, "storage_low"),
+        DepotError::Volume(VolumeError::TooManyBucketWriters { .. }) => {
+            as_kind(ErrorKind::Busy, "too_many_uploads")
+        }
         DepotError::Volume(_) => as_kind(ErrorKind::Unavailable, "volume_failed"),
         DepotError::Bytes { .. } => as_kind(ErrorKind::Internal, "file_unreadable"),
         DepotError::Closed => as_kind(ErrorKind::Unavailable, "stopped"),
@@ -118,5 +122,13 @@ mod tests {
         let claimed = with_contents(&depot, claims, true);
         let problem = claimed[0].problem.as_deref().unwrap();
         assert!(problem.contains("missing or damaged") && !problem.contains(place), "{problem}");
+    }
+
+    #[test]
+    fn a_bucket_without_memory_for_an_upload_is_busy_and_has_not_failed() {
+        let name = "cold".to_owned();
+        let told = depot_error(VolumeError::TooManyBucketWriters { name, max: 8 << 20 }.into());
+        assert_eq!((told.code(), told.is_retryable()), ("too_many_uploads", true));
+        assert!(told.to_string().contains("repeat it later"), "{told}");
     }
 }

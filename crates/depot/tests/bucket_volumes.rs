@@ -143,6 +143,49 @@ fn a_writer_that_is_dropped_leaves_no_object_and_no_parts() {
 }
 
 #[test]
+fn the_memory_of_writers_to_buckets_has_a_limit() {
+    let buckets = MemoryBuckets::default();
+    let limited = VolumeOptions { bucket_bytes_max: 17 << 20, ..with(&buckets) };
+    let volumes = Volumes::new(Arc::new(SimDisk::new(1)), limited);
+    volumes.mount(ONE, &bucket_spec("one", "p")).unwrap();
+    let long = content(2 * MIB, 1);
+    let begin = |nth| {
+        let mut writer = volumes.begin(id(nth), None, &[]).unwrap();
+        writer.write(&long).map(|()| writer)
+    };
+    // Until the ends of their files, however long these are.
+    let (mut first, second) = (begin(1).unwrap(), begin(2).unwrap());
+    first.write(&content(20 * MIB, 1)).unwrap();
+    let refused = begin(3).unwrap_err();
+    assert!(matches!(refused, VolumeError::TooManyBucketWriters { .. }), "{refused}");
+    assert!(refused.may_succeed_elsewhere());
+    // The bucket has not failed, and a file of one block needs no more than its request.
+    assert_eq!(volumes.list()[0].state, VolumeState::Up);
+    write(&volumes, id(4), &content(900_000, 4), MIB).unwrap();
+    let finished = first.finish(b"").unwrap();
+    let third = begin(5).unwrap();
+    begin(6).unwrap_err();
+    drop(second);
+    buckets.bucket.fail(&[Asked::Complete]);
+    begin(7).unwrap().finish(b"").unwrap_err();
+    buckets.bucket.fail(&[]);
+    volumes.probe();
+    let fourth = begin(8).unwrap();
+    begin(9).unwrap_err();
+    // Another volume takes what there is no memory for.
+    volumes.mount(TWO, &spec("two", Path::new("/two"))).unwrap();
+    let volume_of = |nth: u64| {
+        let finished = write(&volumes, id(nth * 977), &long, MIB).unwrap();
+        assert!(read(&volumes, id(nth * 977), finished.stored()).unwrap() == long);
+        finished.stored().volume
+    };
+    assert!((10..30).all(|nth| volume_of(nth) == TWO));
+    drop(fourth);
+    assert!((30..50).any(|nth| volume_of(nth) == ONE));
+    drop((third, finished));
+}
+
+#[test]
 fn a_bucket_that_does_not_answer_is_no_loss_of_files() {
     let (bucket, _, volumes) = in_bucket();
     let finished = write(&volumes, id(1), &content(3 * MIB, 1), MIB).unwrap();

@@ -199,6 +199,17 @@ pub enum VolumeError {
         /// What is wrong with it.
         why: String,
     },
+    /// Files that are being written to buckets hold as much memory as they may.
+    #[error(
+        "volume {name} is a bucket, and files on their way to buckets hold {max} bytes of memory, \
+             as many as they may; repeat it later"
+    )]
+    TooManyBucketWriters {
+        /// The volume.
+        name: String,
+        /// The limit in bytes.
+        max: u64,
+    },
     /// A stored file cannot be decrypted, or a new one not encrypted.
     #[error("{part} of {} on volume {name}: {source}", path.display())]
     Sealing {
@@ -244,7 +255,13 @@ impl VolumeError {
     /// Whether another volume may succeed where this one failed.
     #[must_use]
     pub fn may_succeed_elsewhere(&self) -> bool {
-        matches!(self, Self::Disk { .. } | Self::Gone { .. } | Self::NotMounted { .. })
+        matches!(
+            self,
+            Self::Disk { .. }
+                | Self::Gone { .. }
+                | Self::NotMounted { .. }
+                | Self::TooManyBucketWriters { .. }
+        )
     }
 
     /// Whether the stored bytes are lost or damaged, so that repeating the request does not help.

@@ -117,6 +117,9 @@ pub struct VolumeOptions {
     pub volume_unsynced_bytes_max: u64,
     /// The most bytes of all volumes that are not durable.
     pub unsynced_bytes_max: u64,
+    /// The most bytes that writers to buckets hold in memory: 8 MiB for each file that is longer than one
+    /// block. Beyond, a file goes to another volume, or is refused.
+    pub bucket_bytes_max: u64,
     /// Opens the buckets of volumes. Without it there are volumes in directories only.
     pub buckets: Option<Arc<dyn Buckets>>,
 }
@@ -136,6 +139,7 @@ impl Default for VolumeOptions {
             free_bytes_min: 1 << 30,
             volume_unsynced_bytes_max: 256 << 20,
             unsynced_bytes_max: 1 << 30,
+            bucket_bytes_max: 512 << 20,
             buckets: None,
         }
     }

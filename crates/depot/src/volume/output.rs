@@ -1,5 +1,6 @@
 //! Appends to a new stored file, in large aligned writes.
 
+use super::bucket::PART_BYTES;
 use super::buffers::Buffer;
 use super::format::BLOCK_CONTENT_BYTES;
 use super::set::Shared;
@@ -46,6 +47,30 @@ impl Drop for Charge {
     }
 }
 
+/// The memory that the writer of an object holds until the object is complete.
+pub(super) struct BucketMemory {
+    shared: Arc<Shared>,
+}
+
+impl BucketMemory {
+    fn take(shared: &Arc<Shared>, volume: &MountedVolume) -> Result<Self, VolumeError> {
+        let max = shared.options.bucket_bytes_max;
+        let more = |held: u64| held.checked_add(PART_BYTES as u64).filter(|held| *held <= max);
+        match shared.bucket_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+            Ok(_) => Ok(Self { shared: Arc::clone(shared) }),
+            Err(_) => {
+                Err(VolumeError::TooManyBucketWriters { name: volume.name().to_owned(), max })
+            }
+        }
+    }
+}
+
+impl Drop for BucketMemory {
+    fn drop(&mut self) {
+        self.shared.bucket_bytes.fetch_sub(PART_BYTES as u64, Ordering::Relaxed);
+    }
+}
+
 /// A writer's hold on a volume, which cannot be unmounted meanwhile.
 pub(super) struct Placed {
     pub(super) volume: Arc<MountedVolume>,
@@ -71,6 +96,8 @@ pub(super) struct Created {
     pub(super) path: PathBuf,
     pub(super) charge: Charge,
     pub(super) epoch: SyncEpoch,
+    /// Of a long file in a bucket, until it is complete.
+    bucket_memory: Option<BucketMemory>,
 }
 
 impl Created {
@@ -205,7 +232,12 @@ impl Output {
         self.offset += self.filled as u64;
         self.filled = 0;
         match (&self.created, is_last) {
-            (Some(created), true) => self.volume().complete(&*lock(created).file),
+            (Some(created), true) => {
+                let mut created = lock(created);
+                self.volume().complete(&*created.file)?;
+                created.bucket_memory = None;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -239,11 +271,15 @@ impl Output {
         let direct = known >= self.shared.options.direct_bytes_min && self.filled >= BLOCK_BYTES;
         let access = if direct { Access::Direct } else { Access::Buffered };
         let volume = Arc::clone(self.volume());
+        // A file of one block is stored by one request, from memory that every writer has.
+        let is_held = volume.place.is_durable_when_complete() && !is_last;
+        let bucket_memory =
+            is_held.then(|| BucketMemory::take(&self.shared, &volume)).transpose()?;
         let epoch = volume.sync.epoch();
         let (file, path) = volume.create(self.id, access)?;
         let charge =
             Charge { volume: Arc::clone(&volume), shared: Arc::clone(&self.shared), bytes: 0 };
-        let mut created = Created { file: Arc::from(file), path, charge, epoch };
+        let mut created = Created { file: Arc::from(file), path, charge, epoch, bucket_memory };
         let written = created.write(&mut self.buffer, self.filled, self.offset);
         let written = match is_last {
             true => written.and_then(|()| volume.complete(&*created.file)),

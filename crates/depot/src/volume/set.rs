@@ -48,6 +48,7 @@ pub(super) struct Shared {
     pub(super) options: VolumeOptions,
     pub(super) buffers: Arc<Buffers>,
     pub(super) unsynced_bytes: AtomicU64,
+    pub(super) bucket_bytes: AtomicU64,
     /// By number.
     volumes: RwLock<Vec<Arc<MountedVolume>>>,
 }
@@ -89,6 +90,7 @@ impl Volumes {
             buffers: Buffers::new(options.idle_buffers_max),
             options,
             unsynced_bytes: AtomicU64::new(0),
+            bucket_bytes: AtomicU64::new(0),
             volumes: RwLock::default(),
         };
         Self { shared: Arc::new(shared) }

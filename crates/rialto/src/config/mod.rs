@@ -117,6 +117,8 @@ pub struct DepotConfig {
     pub free_bytes_min: u64,
     /// The most bytes of all volumes that are not durable.
     pub unsynced_bytes: u64,
+    /// The most bytes that uploads to buckets hold in memory.
+    pub bucket_bytes: u64,
     /// How many bytes may be stored in a second.
     pub rates: rialto_depot::RateOptions,
     /// The descriptors that its work queues may keep open.
@@ -135,6 +137,7 @@ impl Default for DepotConfig {
             attempts_max,
             free_bytes_min: volumes.free_bytes_min,
             unsynced_bytes: volumes.unsynced_bytes_max,
+            bucket_bytes: volumes.bucket_bytes_max,
             rates: rialto_depot::RateOptions::default(),
             descriptors_max: 512,
         }

@@ -448,6 +448,10 @@ pub const SETTINGS: &[Setting] = &[
         depot.unsynced_bytes as u64,
         "The most bytes of all volumes together that are written and not durable; one volume may have \
          a quarter of them. Beyond, a writer makes its bytes durable before it goes on."),
+    number!("depot", "bucket_bytes", 8_388_608, 1_099_511_627_776, "bytes",
+        depot.bucket_bytes as u64,
+        "The most bytes that uploads to buckets hold in memory, 8 MiB for each of 1 MiB or more. Beyond, \
+         the file goes to a directory, or gets too_many_uploads (503). A key has key_uploads_max."),
     number!("depot", "bytes_per_second", 0, 1_099_511_627_776, "bytes per second",
         depot.rates.bytes_per_second as u64,
         "The most bytes that all tenants store in a second; 0 for no limit. A writer ahead of it waits, \
@@ -460,7 +464,7 @@ pub const SETTINGS: &[Setting] = &[
          holds its thread, of which there are uploads_max."),
     number!("depot", "uploads_max", 1, 512, "", gateway.depot.uploads_max as usize,
         "Uploads at a time; one more gets too_many_uploads (503). Each takes a thread and about 2 MiB \
-         of memory."),
+         of memory, or up to 12 MiB if its volume is a bucket."),
     number!("depot", "key_uploads_max", 1, 512, "", gateway.depot.key_uploads_max as usize,
         "Uploads of one key at a time; one more gets too_many_uploads (503)."),
     number!("depot", "upload_rate_min", 1, 1_073_741_824, "bytes per second",

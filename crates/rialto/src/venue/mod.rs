@@ -461,6 +461,7 @@ fn depot_options(config: &Config, disk: &Arc<dyn Disk>) -> DepotOptions {
             free_bytes_min: depot.free_bytes_min,
             volume_unsynced_bytes_max: depot.unsynced_bytes / 4,
             unsynced_bytes_max: depot.unsynced_bytes,
+            bucket_bytes_max: depot.bucket_bytes,
             buckets: crate::buckets::buckets(),
             ..VolumeOptions::default()
         },
