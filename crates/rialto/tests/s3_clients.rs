@@ -9,6 +9,7 @@ use running::{Running, configure, rialto, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 const DEPOT: &str = "[depot]\nenabled = true\n[s3]\nenabled = true\nlisten = \"127.0.0.1:0\"\n";
 
@@ -122,6 +123,11 @@ fn the_command_aws_copies_lists_synchronises_and_removes() {
     std::fs::create_dir_all(dir.join("tree/deep")).unwrap();
     std::fs::write(dir.join("tree/large.bin"), &large).unwrap();
     std::fs::write(dir.join("tree/deep/small.txt"), "small").unwrap();
+    // Lists tell seconds, so that a file of this second could seem newer than what was sent.
+    for file in ["tree/large.bin", "tree/deep/small.txt"] {
+        let file = std::fs::File::options().write(true).open(dir.join(file)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    }
     served.aws(&["sync", "tree", "s3://acme/tree"]);
     // What is there already is not sent again.
     assert_eq!(served.aws(&["sync", "tree", "s3://acme/tree"]), "");
