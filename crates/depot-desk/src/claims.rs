@@ -491,6 +491,9 @@ mod tests {
         let _entered = runtime.enter();
         let (_stop, stopped) = tokio::sync::watch::channel(false);
         let service = DepotService::new(depot.clone(), DepotLimits::default(), stopped);
+        // The claim waits behind it, so that the first look finds nothing.
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        let gated = runtime.spawn_blocking(move || gate.recv());
         {
             let mut claiming = pin!(
                 service
@@ -499,6 +502,8 @@ mod tests {
             let mut context = std::task::Context::from_waker(Waker::noop());
             assert!(claiming.as_mut().poll(&mut context).is_pending());
             // The answer arrives, and nobody looks.
+            open.send(()).unwrap();
+            runtime.block_on(gated).unwrap().unwrap();
             runtime.block_on(runtime.spawn_blocking(|| {})).unwrap();
             assert_eq!(depot.tenant(&acme()).unwrap().work.claimed, 1);
         }
