@@ -262,7 +262,7 @@ fn requests_other_than_orders_have_threads_of_a_lower_priority() {
     until("the threads are there", || {
         let threads = threads();
         threads.contains(&("gateway-shared".to_owned(), 7))
-            && threads.iter().any(|(name, nice)| name == "gateway" && *nice <= 0)
+            && threads.iter().any(|(name, nice)| name == "gateway" && *nice < 7)
             && threads.contains(&("live-feed".to_owned(), LiveConfig::default().nice.into()))
     });
 }
