@@ -5,6 +5,7 @@ use crate::parts::Parts;
 use crate::signal::{Progress, Signal, drive};
 use crate::state::EngineState;
 use rialto_core::Core;
+use rialto_threads::wake_promptly;
 use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -49,6 +50,7 @@ impl Threads {
         let state = Arc::clone(state);
         let sequencer = Builder::new().name("sequencer".to_owned()).spawn(move || {
             let _guard = PanicGuard { name: "sequencer", state: Arc::clone(&state) };
+            wake_promptly();
             drive(&state.sequencer, state.wait, || sequencer.step());
             sequencer.take_core()
         })?;
@@ -80,6 +82,7 @@ fn thread(
     let state = Arc::clone(state);
     Builder::new().name(name.to_owned()).spawn(move || {
         let _guard = PanicGuard { name, state: Arc::clone(&state) };
+        wake_promptly();
         drive(signal(&state), state.wait, &mut step);
     })
 }

@@ -17,7 +17,7 @@ use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_depot::Depot;
 use rialto_depot_desk::DepotBus;
-use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
+use rialto_desk::{DeskBus, DeskConfig, VenueParts};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
 use rialto_order_files::OrderFileCounts;
@@ -25,6 +25,7 @@ use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
 use rialto_recorder::Recorder;
 use rialto_statements::StatementsBus;
+use rialto_threads::{lower_priority, wake_promptly};
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::io;
 use std::net::SocketAddr;
@@ -104,20 +105,27 @@ struct Threads {
     operations: Option<Runtime>,
 }
 
+/// Threads that do this when they start.
+fn pool(
+    name: &'static str,
+    threads: usize,
+    on_start: impl Fn() + Send + Sync + 'static,
+) -> Result<Runtime, GatewayError> {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads.max(1)).thread_name(name).enable_io().enable_time();
+    builder.on_thread_start(on_start).build().map_err(GatewayError::Threads)
+}
+
 impl Threads {
     fn start(config: &GatewayConfig) -> Result<Threads, GatewayError> {
-        let pool = |name: &'static str, threads: usize, nice: u8| {
-            let mut builder = Builder::new_multi_thread();
-            builder.worker_threads(threads.max(1)).thread_name(name).enable_io().enable_time();
-            if nice > 0 {
-                builder.on_thread_start(move || lower_priority(nice));
-            }
-            builder.build().map_err(GatewayError::Threads)
+        let nice = config.shared_nice;
+        let promptly = || {
+            wake_promptly();
         };
-        let operations = config.operations_listen.map(|_| pool("operations", 1, 0));
+        let operations = config.operations_listen.map(|_| pool("operations", 1, promptly));
         Ok(Threads {
-            orders: pool("gateway", config.worker_threads, 0)?,
-            shared: pool("gateway-shared", config.shared_threads, config.shared_nice)?,
+            orders: pool("gateway", config.worker_threads, promptly)?,
+            shared: pool("gateway-shared", config.shared_threads, move || lower_priority(nice))?,
             operations: operations.transpose()?,
         })
     }

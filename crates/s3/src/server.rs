@@ -6,7 +6,7 @@ use crate::keys::SigningKeys;
 use crate::options::S3Options;
 use crate::traffic::S3Traffic;
 use rialto_depot_desk::DepotBus;
-use rialto_desk::lower_priority;
+use rialto_threads::lower_priority;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -66,9 +66,7 @@ impl S3Server {
         let mut threads = Builder::new_multi_thread();
         threads.worker_threads(options.worker_threads.max(1)).thread_name("s3");
         let nice = options.nice;
-        if nice > 0 {
-            threads.on_thread_start(move || lower_priority(nice));
-        }
+        threads.on_thread_start(move || lower_priority(nice));
         let threads = threads.enable_io().enable_time().build().map_err(S3ServerError::Threads)?;
         let failed = |source| S3ServerError::Listen { address, source };
         let listener = threads.block_on(TcpListener::bind(address)).map_err(failed)?;

@@ -1,6 +1,6 @@
 //! The thread that makes statements.
 
-use rialto_desk::lower_priority;
+use rialto_threads::lower_priority;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc::{SyncSender, sync_channel};

@@ -6,6 +6,7 @@ use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies, Pace, exact_sleeps};
 use rialto_engine::{Producer, Replies, Submission, SubmitError, Submitter};
 use rialto_model::Seq;
+use rialto_threads::wake_promptly;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ pub(crate) struct OpenLoop {
 }
 
 /// Submits commands at a fixed rate from one thread while another takes the replies; idle threads
-/// sleep. The first `warm_up` commands are not counted.
+/// sleep, and wake as promptly as the threads of a gateway. The first `warm_up` commands are not counted.
 pub(crate) fn open_loop(
     case: &str,
     producer: Producer,
@@ -41,7 +42,8 @@ pub(crate) fn open_loop(
     let schedule = pace.clone();
     let (submitted, taken) = both(
         || submit(case, submitter, submissions, &mut pace),
-        || take(case, replies, submissions.len(), clock, &schedule, warm_up),
+        // On a thread of its own too: how it wakes up ends with it.
+        || both(|| take(case, replies, submissions.len(), clock, &schedule, warm_up), || ()).0,
     );
     submitted?;
     let (latencies, last) = taken?;
@@ -56,6 +58,7 @@ fn submit(
     pace: &mut Pace,
 ) -> Result<(), BenchError> {
     exact_sleeps().map_err(broken(case, "have exact sleeps"))?;
+    wake_promptly();
     while let Some(due) = pace.due() {
         let mut due = &submissions[due.start as usize..due.end as usize];
         while !due.is_empty() {
@@ -78,6 +81,7 @@ fn take(
     schedule: &Pace,
     warm_up: u64,
 ) -> Result<(Latencies, Seq), BenchError> {
+    wake_promptly();
     let this = std::thread::current();
     replies.set_waker(Arc::new(move || this.unpark()));
     let mut latencies = Latencies::new();

@@ -2,8 +2,8 @@
 
 use super::made::Made;
 use rialto_depot::{Depot, DepotError, DepotOptions, DepotReport};
-use rialto_desk::lower_priority;
 use rialto_lifecycle::{Component, Failure, Health};
+use rialto_threads::lower_priority;
 use std::sync::Arc;
 
 pub(super) struct Part {

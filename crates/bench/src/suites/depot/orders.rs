@@ -7,9 +7,9 @@ use crate::measure::{Percentiles, Spread, side_by_side};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::Context;
 use rialto_depot::TenantName;
-use rialto_desk::lower_priority;
 use rialto_engine::{Level, Submission};
 use rialto_gateway::GatewayConfig;
+use rialto_threads::lower_priority;
 use rialto_workload::{FEES, Form, Workload, commands, random_prices};
 use std::sync::atomic::{AtomicBool, Ordering};
 
