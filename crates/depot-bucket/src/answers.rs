@@ -13,8 +13,10 @@ use object_store::client::{
 };
 use std::sync::Arc;
 
-/// The most bytes of a refusal in which its code is looked for.
+/// The most bytes of a refusal in which its code is looked for, and of the answer to a copy or to parts.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
+/// The most bytes of a page of a list: 1,000 keys of 1,024 bytes, escaped, and what is said of each.
+const LIST_BYTES_MAX: usize = 8 << 20;
 const CODE_BYTES_MAX: usize = 64;
 
 /// Connects as `object_store` does, and reads the answers.
@@ -37,8 +39,8 @@ struct Answers {
 enum Asks {
     /// A page of a list.
     List,
-    /// The beginning or the completion of parts. Its success may have a refusal as its body.
-    Parts,
+    /// A copy, or the beginning or the completion of parts. Its success may have a refusal as its body.
+    MayRefuseLater,
     Other,
 }
 
@@ -47,7 +49,8 @@ fn asks(request: &HttpRequest) -> Asks {
     let is_list = query.split('&').any(|it| it == "list-type=2");
     match request.method().as_str() {
         "GET" if is_list => Asks::List,
-        "POST" => Asks::Parts,
+        "POST" => Asks::MayRefuseLater,
+        "PUT" if request.headers().contains_key("x-amz-copy-source") => Asks::MayRefuseLater,
         _ => Asks::Other,
     }
 }
@@ -58,18 +61,18 @@ impl HttpService for Answers {
         let asks = asks(&request);
         let (mut parts, body) = self.client.execute(request).await?.into_parts();
         if !parts.status.is_success() {
-            let code = code(&beginning(body).await?).unwrap_or_default();
+            let code = code(&beginning(body, REFUSAL_BYTES_MAX).await?).unwrap_or_default();
             return Ok(HttpResponse::from_parts(parts, code.into()));
         }
         let body = match asks {
             Asks::Other => body,
             Asks::List => {
-                let page = page(&body.bytes().await?);
+                let page = page(&whole(body, LIST_BYTES_MAX).await?);
                 let page = page.map_err(|error| HttpError::new(HttpErrorKind::Decode, error))?;
                 parts.extensions.insert::<Arc<Page>>(Arc::new(page));
                 String::from("<ListBucketResult></ListBucketResult>").into()
             }
-            Asks::Parts => success_alone(body).await?,
+            Asks::MayRefuseLater => success_alone(body).await?,
         };
         Ok(HttpResponse::from_parts(parts, body))
     }
@@ -84,7 +87,7 @@ struct RefusedInSuccess {
 
 /// The body of a success. `object_store` repeats the request if its text has one of two codes.
 async fn success_alone(body: HttpResponseBody) -> Result<HttpResponseBody, HttpError> {
-    let bytes = body.bytes().await?;
+    let bytes = whole(body, REFUSAL_BYTES_MAX).await?;
     let is_refusal = bytes.windows(b"<Error>".len()).any(|it| it == b"<Error>");
     if !is_refusal {
         return Ok(bytes.into());
@@ -96,14 +99,28 @@ async fn success_alone(body: HttpResponseBody) -> Result<HttpResponseBody, HttpE
     }
 }
 
-/// The first bytes of a body. The rest is not read.
-async fn beginning(body: HttpResponseBody) -> Result<Vec<u8>, HttpError> {
+/// An answer that is longer than any of its kind.
+#[derive(Debug, thiserror::Error)]
+#[error("the store answered with more than {0} bytes")]
+struct TooLong(usize);
+
+/// A body of at most `max` bytes.
+async fn whole(body: HttpResponseBody, max: usize) -> Result<Vec<u8>, HttpError> {
+    let read = beginning(body, max + 1).await?;
+    match read.len() > max {
+        true => Err(HttpError::new(HttpErrorKind::Decode, TooLong(max))),
+        false => Ok(read),
+    }
+}
+
+/// The first `max` bytes of a body. The rest is not read.
+async fn beginning(body: HttpResponseBody, max: usize) -> Result<Vec<u8>, HttpError> {
     let (mut body, mut read) = (body.bytes_stream(), Vec::new());
     while let Some(bytes) = body.next().await {
         let bytes = bytes?;
-        let room = REFUSAL_BYTES_MAX - read.len();
+        let room = max - read.len();
         read.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if read.len() == REFUSAL_BYTES_MAX {
+        if read.len() == max {
             break;
         }
     }

@@ -182,20 +182,20 @@ impl Bucket for S3Bucket {
 
     fn read(&self, key: &str, offset: u64, bytes: &mut [u8]) -> Result<usize, BucketError> {
         let (store, path, range) = (self.store(), path(key)?, offset..offset + bytes.len() as u64);
-        let read =
-            self.running.wait(CALL_TIME_MAX, async move { store.get_range(&path, range).await });
-        let read = match read {
-            Ok(read) => read,
-            Err(BucketError::NotFound) => return Err(BucketError::NotFound),
+        let read = self.running.wait(CALL_TIME_MAX, async move {
+            let error = match store.get_range(&path, range).await {
+                Err(error @ object_store::Error::NotFound { .. }) => return Err(error),
+                Err(error) => error,
+                Ok(read) => return Ok(Some(read)),
+            };
             // A range behind the end is refused, as other mistakes are.
-            Err(error) => {
-                return match self.head(key) {
-                    Ok(object) if object.bytes <= offset => Ok(0),
-                    Err(BucketError::NotFound) => Err(BucketError::NotFound),
-                    _ => Err(error),
-                };
+            match store.head(&path).await {
+                Ok(object) if object.size <= offset => Ok(None),
+                Err(error @ object_store::Error::NotFound { .. }) => Err(error),
+                _ => Err(error),
             }
-        };
+        })?;
+        let Some(read) = read else { return Ok(0) };
         match bytes.get_mut(..read.len()) {
             Some(target) => target.copy_from_slice(&read),
             None => return Err(BucketError::Failed("more was answered than asked".to_owned())),
@@ -233,13 +233,17 @@ impl Bucket for S3Bucket {
         self.running.wait(CALL_TIME_MAX, async move {
             let mut found = Vec::new();
             while found.len() < max {
+                let asked = (max - found.len()).min(PAGE_MAX);
                 let options = PaginatedListOptions {
                     offset: after.clone(),
-                    max_keys: Some((max - found.len()).min(PAGE_MAX)),
+                    max_keys: Some(asked),
                     ..PaginatedListOptions::default()
                 };
                 let answer = store.list_paginated(Some(&prefix), options).await?;
                 let page = answer.result.extensions.get::<Arc<Page>>().ok_or_else(invalid_list)?;
+                if page.objects.len() > asked {
+                    return Err(invalid_list());
+                }
                 found.extend_from_slice(&page.objects);
                 if !page.is_truncated {
                     break;
@@ -251,7 +255,6 @@ impl Bucket for S3Bucket {
                 }
                 after = last;
             }
-            found.truncate(max);
             Ok(found)
         })
     }

@@ -147,6 +147,27 @@ fn a_refusal_is_told_by_its_status_and_code_and_not_by_its_body() {
 }
 
 #[test]
+fn a_copy_that_answers_200_and_a_refusal_is_a_failure() {
+    for code in ["AccessDenied", "InternalError"] {
+        let body = format!("<Error><Code>{code}</Code><Message>KEYIDOFTHISTEST</Message></Error>");
+        let length = body.len();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n");
+        let (address, _) = store(answered(format!("{head}\r\n{body}")));
+        let told = failure(|| open(address).copy("p/a", "p/b"));
+        assert!(told.contains(code) && !told.contains("KEYIDOFTHISTEST"), "{told}");
+    }
+}
+
+#[test]
+fn a_list_that_is_longer_than_any_is_a_failure() {
+    let body = "<ListBucketResult>".to_owned() + &" ".repeat(9 << 20);
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n", body.len());
+    let (address, _) = store(answered(format!("{head}connection: close\r\n\r\n{body}")));
+    let told = failure(|| open(address).list("p/", None, 10));
+    assert!(told.contains("more than"), "{told}");
+}
+
+#[test]
 fn a_completion_that_answers_200_and_a_refusal_is_told_by_its_code() {
     for (code, requests_max) in [("AccessDenied", 3), ("InternalError", 7)] {
         let refusal = format!(
