@@ -153,13 +153,15 @@ impl Engine {
         self.state.progression.all()
     }
 
-    /// Requests that the disk confirms all commands through `seq`, whatever the venue's level.
-    /// [`Marks::synced`] says when it has.
-    pub fn request_sync(&self, seq: Seq) {
-        // What is beyond the last command would ask for nothing until it came.
+    /// Requests that the disk confirms the commands through `seq`, or all there are if that is beyond the
+    /// last one, whatever the venue's level. Returns the sequence that was requested: [`Marks::synced`]
+    /// says when it is confirmed.
+    pub fn request_sync(&self, seq: Seq) -> Seq {
+        // The journal ignores a request beyond its last command.
         let wanted = seq.min(self.marks().applied);
         self.state.sync_wanted.fetch_max(wanted.0, Ordering::AcqRel);
         self.state.journal.notify();
+        wanted
     }
 
     /// Measurements since the start.

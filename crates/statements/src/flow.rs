@@ -124,6 +124,17 @@ impl StatementFlow {
             Some(before) => Some(before.range.last),
             None => outbox::newest_positions(&self.maker.depot)?,
         };
+        // A loss of power took the end of the history, or the depot is not of this venue: the same
+        // sequences are given to other commands.
+        let applied = self.engine.marks().applied;
+        if let Some(ended) = ended.filter(|ended| *ended > applied) {
+            let (made, last_command) = (ended.0, applied.0);
+            tracing::error!(made, last_command, "statements are of commands that are gone");
+            let after = self.begin_anew(applied)?;
+            let range = StatementRange { after, last: last.max(after) };
+            wait_for_sync(&self.engine, range.last, &self.maker.stop)?;
+            return Ok(Plan { range, venue, gap: None, owed: Vec::new() });
+        }
         let oldest = self.maker.live.events(Seq::ZERO).oldest();
         let is_usable = match ended {
             // The first run.

@@ -14,8 +14,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// How often the marks of the engine are read while a sync is waited for.
 const SYNC_PAUSE: Duration = Duration::from_millis(5);
 
-/// Waits until no loss of power takes the commands through `seq`: a venue below the level `synced`
-/// releases events before, and what is stored about them must not outlive them.
+/// Waits until no loss of power takes the commands through `seq`, as far as there are any: a venue below
+/// the level `synced` releases events before, and what is stored about them must not outlive them.
 ///
 /// # Errors
 /// The venue stops.
@@ -24,8 +24,8 @@ pub(crate) fn wait_for_sync(
     seq: Seq,
     stop: &AtomicBool,
 ) -> Result<(), StatementError> {
-    engine.request_sync(seq);
-    while engine.marks().synced < seq {
+    let requested = engine.request_sync(seq);
+    while engine.marks().synced < requested {
         if stop.load(Ordering::Relaxed) {
             return Err(StatementError::Stopping);
         }

@@ -85,6 +85,34 @@ async fn no_loss_of_power_takes_the_commands_of_a_statement() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_of_a_history_that_is_gone_begin_anew() {
+    let (disk, clock) = (SimDisk::new(1), ManualClock::new(NOON));
+    let open = |dir: &str, life| {
+        let engine = EngineConfig { data_dir: dir.into(), ..engine_config() };
+        Stage::try_open_at(engine, &disk, &clock, life, settings(), "/data/statements", |_| {})
+    };
+    let stage = open("/first", 1).unwrap();
+    stage.begin();
+    for nth in 0..20 {
+        stage.send(deposit(2, USD, 5, &format!("more {nth}")));
+    }
+    let made = stage.made().await.range.last;
+    drop(stage);
+    // Another history beside the same depot and runs, with fewer commands.
+    let stage = open("/second", 2).unwrap();
+    stage.begin();
+    assert!(stage.live.seq() < made);
+    clock.advance(Duration::from_secs(1));
+    let anew = stage.made().await;
+    assert!(anew.range.last <= stage.live.seq() && anew.gap.is_none(), "{anew:?}");
+    let next = stage.send(deposit(2, USD, 7, "next"));
+    clock.advance(Duration::from_secs(1));
+    let following = stage.made().await;
+    assert_eq!((following.range.after, following.range.last), (anew.range.last, next));
+    assert_eq!(following.members, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_whose_positions_have_no_room_fails_and_the_next_one_makes_the_statements() {
     let stage = Stage::new(&SimDisk::new(1));
     stage.begin();
