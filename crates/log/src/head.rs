@@ -144,7 +144,7 @@ impl Head {
         self.file = None;
     }
 
-    /// Writes both slots, and syncs each before the next.
+    /// Writes both slots, and calls `sync` after each.
     fn write_slots(
         &mut self,
         file: &dyn File,

@@ -96,9 +96,9 @@ pub struct Preparation {
     bytes: u64,
     done: u64,
     ground: Ground,
-    /// Whether the zeros are synced before the segment is handed on. One that is installed at once is
-    /// synced then, with its header.
-    is_synced: bool,
+    /// Whether the last step syncs the zeros. The file of a segment that is installed at once is synced
+    /// then, with its header.
+    syncs_zeros: bool,
 }
 
 /// A file whose space was written or reserved, ready to become a segment.
@@ -118,7 +118,7 @@ impl SegmentPreparer {
     }
 
     fn prepare_to_install(&self) -> Result<PreparedSegment, DiskError> {
-        Preparation { is_synced: false, ..self.begin()? }.finish()
+        Preparation { syncs_zeros: false, ..self.begin()? }.finish()
     }
 
     /// Begins to prepare a segment step by step, so that other writes can use the disk in between.
@@ -130,7 +130,7 @@ impl SegmentPreparer {
         if let Some(path) = spare {
             if let Ok(file) = disk.open(&path, Access::Direct) {
                 let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, bytes);
-                let is_synced = true;
+                let syncs_zeros = true;
                 return Ok(Preparation {
                     directory,
                     file,
@@ -139,7 +139,7 @@ impl SegmentPreparer {
                     bytes,
                     done,
                     ground,
-                    is_synced,
+                    syncs_zeros,
                 });
             }
             // It is not part of the log, so that an operator may have removed it to make room. Then
@@ -154,9 +154,9 @@ impl SegmentPreparer {
         let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
         let zeros = AlignedBuf::zeroed(STEP_BYTES.min(bytes as usize));
         let ground = Ground::Zeros;
-        let (done, is_synced) = (0, true);
+        let (done, syncs_zeros) = (0, true);
         let mut preparation =
-            Preparation { directory, file, path, zeros, bytes, done, ground, is_synced };
+            Preparation { directory, file, path, zeros, bytes, done, ground, syncs_zeros };
         if *space == Space::Reserved {
             match spares.or_else(|| preparation.file.reserve(bytes)) {
                 Ok(true) => {
@@ -192,12 +192,12 @@ impl SegmentPreparer {
         if self.directory.must_use_reserve() {
             return self.take_from_reserve(header);
         }
-        match self.prepare_to_install() {
+        match self.prepare_to_install().and_then(|prepared| prepared.install_new(header.clone())) {
             Err(error) if error.is_out_of_space() && self.directory.reserve.is_ready() => {
                 self.take_from_reserve(header)
             }
-            prepared => {
-                let active = prepared?.install(header)?;
+            made => {
+                let active = made?;
                 // There is room again; if not, the next segment is another chance.
                 if let Err(error) = self.directory.fill_reserve() {
                     tracing::warn!("a reserved file of the log cannot be made: {error}");
@@ -230,8 +230,8 @@ impl Preparation {
         }
     }
 
-    /// Writes some more zeros; the last step syncs them and yields the segment, the others give the
-    /// preparation back.
+    /// Writes some more zeros. The last step syncs them, unless the segment is installed at once, and
+    /// yields it; the others give the preparation back.
     pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
         let left = self.bytes - self.done;
         let bytes = left.min(self.zeros.len() as u64);
@@ -246,7 +246,7 @@ impl Preparation {
         if self.done < self.bytes {
             return Ok(Err(self));
         }
-        if self.is_synced
+        if self.syncs_zeros
             && let Err(error) = self.file.sync_data()
         {
             return Err(self.failed(error));
@@ -318,6 +318,16 @@ impl ActiveSegment {
 }
 
 impl PreparedSegment {
+    /// As [`PreparedSegment::install`], for a file whose zeros are not synced. It is removed if the disk
+    /// turns out to have no room for it.
+    fn install_new(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
+        let (directory, path) = (self.directory.clone(), self.path.clone());
+        self.install(header).inspect_err(|_| {
+            // If it cannot be removed either, the next opening removes it.
+            let _ = directory.disk.remove(&path);
+        })
+    }
+
     /// Gives the file its header and its name. When this returns the segment is durable, but it is
     /// no part of the log before HEAD names it.
     pub(crate) fn install(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
