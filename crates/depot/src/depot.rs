@@ -619,6 +619,7 @@ impl Depot {
         if let Some(housekeeping) = &self._housekeeping {
             housekeeping.stop();
         }
+        self.pool.remove_the_rest();
         // The history is made durable whatever the queue says.
         let queue = self.pool.queue.close().map_err(DepotError::from);
         let history = self.pool.history.close().map_err(DepotError::from);

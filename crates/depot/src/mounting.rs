@@ -6,7 +6,7 @@ use crate::history::record::Record;
 use crate::history::volumes::{BucketVolume, DirectoryVolume, VolumeSettings};
 use crate::pool::Pool;
 use crate::record::FileRecord;
-use crate::volume::{VolumeNumber, VolumePlace, VolumeSpec};
+use crate::volume::{VolumeError, VolumeIdentity, VolumeNumber, VolumePlace, VolumeSpec};
 use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -52,7 +52,13 @@ impl Pool {
         if volumes >= VOLUMES_MAX {
             return Err(DepotError::TooMany { what: "volumes", limit: VOLUMES_MAX });
         }
-        let identity = self.volumes.mount(number, &spec)?;
+        self.check_new(&spec)?;
+        let identity = self.volumes.mount(number, &spec).map_err(|error| match error {
+            VolumeError::PrefixTaken { found, .. } => {
+                self.check_unknown(found).err().unwrap_or(error.into())
+            }
+            error => error.into(),
+        })?;
         let VolumeSpec { name, weight, place, .. } = spec;
         let draining = false;
         let settings = match place {
@@ -69,6 +75,23 @@ impl Pool {
         // mounted again.
         self.history.sync()?;
         Ok(number)
+    }
+
+    /// Refuses a volume that the pool has under another name: the search of one would take the files of
+    /// the other for bytes without a record.
+    fn check_new(&self, spec: &VolumeSpec) -> Result<(), DepotError> {
+        spec.identity.map_or(Ok(()), |identity| self.check_unknown(identity))
+    }
+
+    fn check_unknown(&self, identity: VolumeIdentity) -> Result<(), DepotError> {
+        let volumes = self.history.read(|state| state.volumes.clone())?;
+        match volumes.values().find(|known| known.identity() == identity) {
+            Some(known) => {
+                let why = format!("{identity} is the volume {} of this pool", known.name());
+                Err(DepotError::invalid("identity", why))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses a directory inside another volume, or around one: the search of one volume would meet the

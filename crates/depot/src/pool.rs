@@ -24,11 +24,15 @@ use rialto_queue::Queue;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 #[derive(Default)]
 pub(crate) struct TenantTable {
     pub(crate) by_name: HashMap<TenantName, Arc<Tenant>>,
 }
+
+/// How long the closing of a pool removes bytes that nothing refers to.
+const REMOVING_MAX: Duration = Duration::from_secs(5);
 
 /// Everything of a pool that its callers and its housekeeping share.
 pub(crate) struct Pool {
@@ -335,6 +339,19 @@ impl Pool {
     }
 
     /// Removes bytes. A failure is logged: they are then found as bytes without a record.
+    /// Removes what still waits when the pool is closed: the old bytes of a file that moved are in no
+    /// record. What takes too long is left to the search for bytes without a record.
+    pub(crate) fn remove_the_rest(&self) {
+        let begun = Instant::now();
+        for garbage in self.removals.take(usize::MAX) {
+            if begun.elapsed() > REMOVING_MAX {
+                tracing::warn!("bytes of files that are gone are left; a later search finds them");
+                return;
+            }
+            self.remove_now(garbage);
+        }
+    }
+
     pub(crate) fn remove_now(&self, Garbage { id, volume }: Garbage) {
         if let Err(error) = self.volumes.remove(id, volume) {
             tracing::warn!(file = %id, volume = volume.0, "bytes were not removed: {error}");

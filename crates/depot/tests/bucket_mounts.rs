@@ -121,3 +121,19 @@ fn the_prefix_of_another_pool_is_not_taken_over() {
     assert!(refused.contains("if no pool uses it"), "{refused}");
     one.check(depot);
 }
+
+#[test]
+fn a_volume_that_the_pool_has_is_not_mounted_under_another_name() {
+    let mounting = Mounting::new(1);
+    let depot = mounting.open_new();
+    depot.mount(cold(None)).unwrap();
+    let identity = depot.volumes().pop().unwrap().identity;
+    let refused = |identity| {
+        let again = VolumeSpec { name: "again".to_owned(), ..cold(identity) };
+        let error = depot.mount(again).unwrap_err().to_string();
+        assert!(error.contains("is the volume cold of this pool"), "{error}");
+    };
+    refused(None);
+    refused(Some(identity));
+    assert_eq!(depot.volumes().len(), 2);
+}

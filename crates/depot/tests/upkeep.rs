@@ -353,6 +353,29 @@ fn a_volume_that_drains_becomes_empty_while_its_files_live_on() {
 }
 
 #[test]
+fn a_pool_that_is_closed_leaves_no_old_bytes_of_files_that_moved() {
+    let bench = Bench::new();
+    let depot = Depot::open_stepped(bench.options()).unwrap();
+    depot.put_bytes(&acme(), named("in", "a"), &[1; 50_000]).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    depot.mount(spec("other", other.path())).unwrap();
+    depot.drain_volume("main", true).unwrap();
+    let begun = std::time::Instant::now();
+    let moved = || depot.volumes().iter().any(|it| it.name == "other" && it.files_written > 0);
+    while !moved() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the file does not move");
+        bench.clock.advance(Duration::from_secs(1));
+        depot.step().unwrap();
+    }
+    depot.close().unwrap();
+    drop(depot);
+    assert_eq!(bench.stored_files(), 0);
+    let depot = bench.open();
+    depot.unmount("main").unwrap();
+    assert_eq!(depot.read_claimed(&one(&depot)).unwrap().read_all().unwrap(), [1; 50_000]);
+}
+
+#[test]
 fn a_file_that_moves_keeps_the_delay_after_its_failure() {
     let bench = Bench::new();
     let depot = Depot::open_stepped(bench.options()).unwrap();

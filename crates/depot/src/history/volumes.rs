@@ -40,6 +40,13 @@ impl VolumeSettings {
         }
     }
 
+    pub(crate) fn identity(&self) -> VolumeIdentity {
+        match self {
+            Self::Directory(volume) => volume.identity,
+            Self::Bucket(volume) => volume.identity,
+        }
+    }
+
     pub(crate) fn is_draining(&self) -> bool {
         match self {
             Self::Directory(volume) => volume.draining,
