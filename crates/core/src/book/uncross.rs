@@ -3,10 +3,10 @@
 use rialto_model::{Price, Quantity};
 use std::iter::Peekable;
 
-/// What decides the price besides the limits in the book.
+/// What decides the price besides the book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UncrossTerms {
-    /// Prices between two limits are multiples of this.
+    /// Prices are multiples of this, which is positive.
     pub tick: Price,
     /// Of prices that are equally good, the nearest to this one is taken. Zero is none: the lowest is
     /// taken then, and market orders do not trade with each other alone.
@@ -34,8 +34,9 @@ pub struct Uncrossing {
 /// highest if all have a surplus of buys, the lowest if all have one of sells, and otherwise the
 /// nearest to the reference, the higher of two.
 ///
-/// Prices are the limits and all ticks between the lowest and the highest. `buys` and `sells` are the
-/// levels of a book from the best. Nothing if nothing can trade.
+/// Prices are all ticks between the lowest and the highest limit. `buys` and `sells` are the levels of a
+/// book from the best: their prices are positive and on the tick, and no quantity is zero. Nothing if
+/// nothing can trade.
 ///
 /// It looks at the levels that trade and at two more of each side: the best buys are matched with the
 /// best sells until they no longer cross, which finds the volume. Every price from the last sell to
@@ -62,8 +63,15 @@ pub fn uncross(
     sells: impl IntoIterator<Item = (Price, Quantity)>,
     terms: &UncrossTerms,
 ) -> Option<Uncrossing> {
-    let mut buys = Walk::new(buys.into_iter(), terms.market_buys);
-    let mut sells = Walk::new(sells.into_iter(), terms.market_sells);
+    debug_assert!(terms.tick > Price::ZERO, "a tick is positive");
+    debug_assert!(terms.market_buys >= 0 && terms.market_sells >= 0, "sums of quantities");
+    let on_tick = |level: &(Price, Quantity)| {
+        debug_assert!(level.0.0 > 0 && level.0.0 % terms.tick.0 == 0, "a limit is on the tick");
+        debug_assert!(level.1 > Quantity::ZERO, "a level has orders");
+    };
+    let (buys, sells) = (buys.into_iter().inspect(on_tick), sells.into_iter().inspect(on_tick));
+    let mut buys = Walk::new(buys, terms.market_buys);
+    let mut sells = Walk::new(sells, terms.market_sells);
     let mut volume = 0;
     while crosses(&buys.next, &sells.next) {
         let traded = buys.next.quantity.min(sells.next.quantity);
