@@ -119,13 +119,18 @@ impl<'a> FileWork<'a> {
         Begun { file: self.file().id.0, answer, rows }
     }
 
-    /// The most bytes of this file. One that was begun was accepted under the limit of its time.
+    /// The most bytes of this file. A content that was begun or answered was accepted under the limit of
+    /// its time.
     fn bytes_max(&self) -> Result<u64, WorkError> {
         let begun = self.shared.history.unfinished(Some(self.member))?;
-        let is_begun = begun.iter().any(|(key, file)| {
-            *file == self.file().id.0 || self.file().sha256 == Some(key.digest.0)
-        });
-        Ok(if is_begun { FILE_BYTES_MAX } else { self.shared.limits.file_bytes_max })
+        let is_begun = begun.iter().any(|(_, file)| *file == self.file().id.0);
+        let key = |sha256| ContentKey { member: self.member, digest: ContentDigest(sha256) };
+        let is_known = match self.file().sha256.map(key) {
+            Some(key) => !matches!(self.shared.history.standing(&key)?, Standing::New),
+            None => false,
+        };
+        let is_accepted = is_begun || is_known;
+        Ok(if is_accepted { FILE_BYTES_MAX } else { self.shared.limits.file_bytes_max })
     }
 
     /// Checks that a new content may be begun.
