@@ -84,8 +84,7 @@ pub(crate) struct LeastEnd {
 }
 
 impl Head {
-    /// Creates the file; the caller knows that there is none. It has no name yet while it is written, so
-    /// that one sync is enough for both slots.
+    /// Creates the file; the caller knows that there is none.
     pub(crate) fn create(
         disk: &dyn Disk,
         dir: &Path,
@@ -93,13 +92,14 @@ impl Head {
         end: LeastEnd,
     ) -> Result<Self, DiskError> {
         let tmp = dir.join(HEAD_TMP);
-        let file = disk.create(&tmp, Access::Direct)?;
+        let file = disk.create(&tmp, Access::DirectSync)?;
         let path = dir.join(HEAD_FILE);
         let block = AlignedBuf::zeroed(BLOCK_BYTES);
         let mut head = Self { file: None, path, block, generation: 0 };
-        head.write_slots(&*file, segments, end, false, |_| Ok(()))?;
+        head.write_to(&*file, segments, end, false)?;
         file.sync_data()?;
         disk.rename(&tmp, &head.path)?;
+        head.file = Some(file);
         disk.sync_dir(dir)?;
         Ok(head)
     }
@@ -131,10 +131,7 @@ impl Head {
             Some(file) => file,
             None => segments.disk().open(&self.path, Access::DirectSync)?,
         };
-        let written = self.write_slots(&*file, segments, end, at_rest, |file| match file.mode() {
-            IoMode::DirectSync => Ok(()),
-            IoMode::Direct | IoMode::Buffered => file.sync_data(),
-        });
+        let written = self.write_to(&*file, segments, end, at_rest);
         self.file = Some(file);
         written
     }
@@ -144,14 +141,12 @@ impl Head {
         self.file = None;
     }
 
-    /// Writes both slots, and calls `sync` after each.
-    fn write_slots(
+    fn write_to(
         &mut self,
         file: &dyn File,
         segments: &Segments,
         end: LeastEnd,
         at_rest: bool,
-        sync: impl Fn(&dyn File) -> Result<(), DiskError>,
     ) -> Result<(), DiskError> {
         let (oldest, newest) = segments
             .oldest_and_newest()
@@ -176,7 +171,9 @@ impl Head {
             slot.encode(block);
             let at = self.generation % SLOTS as u64 * BLOCK;
             file.write_all_at(at, &self.block)?;
-            sync(file)?;
+            if file.mode() != IoMode::DirectSync {
+                file.sync_data()?;
+            }
         }
         Ok(())
     }

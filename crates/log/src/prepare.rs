@@ -96,9 +96,6 @@ pub struct Preparation {
     bytes: u64,
     done: u64,
     ground: Ground,
-    /// Whether the last step syncs the zeros. The file of a segment that is installed at once is synced
-    /// then, with its header.
-    syncs_zeros: bool,
 }
 
 /// A file whose space was written or reserved, ready to become a segment.
@@ -114,11 +111,13 @@ pub struct PreparedSegment {
 impl SegmentPreparer {
     /// Prepares a whole segment. A failure does not affect the writer, which will try itself.
     pub fn prepare(&self) -> Result<PreparedSegment, DiskError> {
-        self.begin()?.finish()
-    }
-
-    fn prepare_to_install(&self) -> Result<PreparedSegment, DiskError> {
-        Preparation { syncs_zeros: false, ..self.begin()? }.finish()
+        let mut preparation = self.begin()?;
+        loop {
+            preparation = match preparation.step()? {
+                Ok(prepared) => return Ok(prepared),
+                Err(unfinished) => unfinished,
+            };
+        }
     }
 
     /// Begins to prepare a segment step by step, so that other writes can use the disk in between.
@@ -130,17 +129,7 @@ impl SegmentPreparer {
         if let Some(path) = spare {
             if let Ok(file) = disk.open(&path, Access::Direct) {
                 let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, bytes);
-                let syncs_zeros = true;
-                return Ok(Preparation {
-                    directory,
-                    file,
-                    path,
-                    zeros,
-                    bytes,
-                    done,
-                    ground,
-                    syncs_zeros,
-                });
+                return Ok(Preparation { directory, file, path, zeros, bytes, done, ground });
             }
             // It is not part of the log, so that an operator may have removed it to make room. Then
             // a new file is made.
@@ -154,9 +143,7 @@ impl SegmentPreparer {
         let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
         let zeros = AlignedBuf::zeroed(STEP_BYTES.min(bytes as usize));
         let ground = Ground::Zeros;
-        let (done, syncs_zeros) = (0, true);
-        let mut preparation =
-            Preparation { directory, file, path, zeros, bytes, done, ground, syncs_zeros };
+        let mut preparation = Preparation { directory, file, path, zeros, bytes, done: 0, ground };
         if *space == Space::Reserved {
             match spares.or_else(|| preparation.file.reserve(bytes)) {
                 Ok(true) => {
@@ -192,12 +179,12 @@ impl SegmentPreparer {
         if self.directory.must_use_reserve() {
             return self.take_from_reserve(header);
         }
-        match self.prepare_to_install().and_then(|prepared| prepared.install_new(header.clone())) {
+        match self.prepare() {
             Err(error) if error.is_out_of_space() && self.directory.reserve.is_ready() => {
                 self.take_from_reserve(header)
             }
-            made => {
-                let active = made?;
+            prepared => {
+                let active = prepared?.install(header)?;
                 // There is room again; if not, the next segment is another chance.
                 if let Err(error) = self.directory.fill_reserve() {
                     tracing::warn!("a reserved file of the log cannot be made: {error}");
@@ -209,7 +196,7 @@ impl SegmentPreparer {
 
     fn take_from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         let Some(path) = self.directory.reserve.take() else {
-            return self.prepare_to_install()?.install(header);
+            return self.prepare()?.install(header);
         };
         tracing::warn!("the disk is full: the log goes on in the reserved file {}", path.display());
         let file = self.directory.disk.open(&path, Access::Direct)?;
@@ -220,18 +207,8 @@ impl SegmentPreparer {
 }
 
 impl Preparation {
-    fn finish(self) -> Result<PreparedSegment, DiskError> {
-        let mut preparation = self;
-        loop {
-            preparation = match preparation.step()? {
-                Ok(prepared) => return Ok(prepared),
-                Err(unfinished) => unfinished,
-            };
-        }
-    }
-
-    /// Writes some more zeros. The last step syncs them, unless the segment is installed at once, and
-    /// yields it; the others give the preparation back.
+    /// Writes some more zeros; the last step syncs them and yields the segment, the others give the
+    /// preparation back.
     pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
         let left = self.bytes - self.done;
         let bytes = left.min(self.zeros.len() as u64);
@@ -246,9 +223,7 @@ impl Preparation {
         if self.done < self.bytes {
             return Ok(Err(self));
         }
-        if self.syncs_zeros
-            && let Err(error) = self.file.sync_data()
-        {
+        if let Err(error) = self.file.sync_data() {
             return Err(self.failed(error));
         }
         let Self { directory, file, path, bytes, ground, .. } = self;
@@ -318,16 +293,6 @@ impl ActiveSegment {
 }
 
 impl PreparedSegment {
-    /// As [`PreparedSegment::install`], for a file whose zeros are not synced. It is removed if the disk
-    /// turns out to have no room for it.
-    fn install_new(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
-        let (directory, path) = (self.directory.clone(), self.path.clone());
-        self.install(header).inspect_err(|_| {
-            // If it cannot be removed either, the next opening removes it.
-            let _ = directory.disk.remove(&path);
-        })
-    }
-
     /// Gives the file its header and its name. When this returns the segment is durable, but it is
     /// no part of the log before HEAD names it.
     pub(crate) fn install(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
