@@ -94,7 +94,7 @@ async fn statements_of_a_history_that_is_gone_begin_anew() {
     let stage = open("/first", 1).unwrap();
     stage.begin();
     for nth in 0..20 {
-        stage.send(deposit(2, USD, 5, &format!("more {nth}")));
+        stage.send(deposit(2, USD, 5, &format!("more-{nth}")));
     }
     let made = stage.made().await.range.last;
     drop(stage);
