@@ -42,7 +42,7 @@ pub(crate) struct Fields<'a> {
     pub(crate) texts: [Option<&'a str>; OrderColumn::ALL.len()],
     /// The position of each in the line.
     pub(crate) places: [usize; OrderColumn::ALL.len()],
-    /// Those that are no text, with an error each.
+    /// The values that are not UTF-8, with an error each.
     pub(crate) unreadable: [bool; OrderColumn::ALL.len()],
     pub(crate) faults: &'a mut FileFaults,
 }

@@ -168,8 +168,8 @@ where
 {
     let (buy, sell) = (buys.next, sells.next);
     let (after_buy, after_sell) = (buys.after_next(), sells.after_next());
-    // Where market orders set no bound, the furthest limit does. A limit that was not read is further
-    // than those that bound the result anyway.
+    // Where market orders set no bound, the furthest limit does. Limits that were
+    // not read are further away than the ones that bound the result.
     let sells_read = [sells.best, sells.last, sell.limit, after_sell];
     let buys_read = [buys.best, buys.last, buy.limit, after_buy];
     let highest = || buys.best.into_iter().chain(sells_read.into_iter().flatten()).max();
