@@ -369,7 +369,12 @@ impl BatchReceipt {
     }
 }
 
-async fn confirm(topic: &Arc<Topic>, ids: &[MessageId], level: Level) -> Result<(), QueueError> {
+/// Waits until these messages of a topic are kept at a level.
+pub(crate) async fn confirm(
+    topic: &Arc<Topic>,
+    ids: &[MessageId],
+    level: Level,
+) -> Result<(), QueueError> {
     if topic.level() == Level::Memory {
         return if level == Level::Memory {
             Ok(())

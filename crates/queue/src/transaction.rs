@@ -5,6 +5,7 @@ use crate::control::{Control, Finished, Moved, TRANSACTION_BYTES_MAX};
 use crate::error::QueueError;
 use crate::group::{Delivered, Group, HeldLease, Range};
 use crate::message::MessageId;
+use crate::producer;
 use crate::publish::{Due, Publish, Stamp};
 use crate::shared::SharedQueue;
 use crate::topic::DELAYED_LANE;
@@ -162,15 +163,32 @@ impl Transaction {
         runtime.block_on(self.committed(), None).unwrap_or(Err(QueueError::Closed))
     }
 
-    /// As [`Transaction::commit`], on a task. Once it has been polled, dropping it does not undo it.
+    /// As [`Transaction::commit`], on a task. Dropped before its end, it may be committed or not, but
+    /// never in part.
     pub async fn committed(self) -> Result<Committed, QueueError> {
         let core = self.core.clone();
+        self.keep_acknowledged().await?;
         let (committed, is_kept) = self.decide()?;
         if let Some(control) = &core.control {
             let round = control.hurry(is_kept);
             control.round(round, is_kept).await?;
         }
         Ok(committed)
+    }
+
+    /// Makes the acknowledged messages durable. A delayed message that became due has a copy in a lane: if
+    /// the power took the copy, its acknowledgement would be of nothing, and the message would become
+    /// due again.
+    async fn keep_acknowledged(&self) -> Result<(), QueueError> {
+        for (group, leases) in &self.groups {
+            // Nothing becomes due in an external log, which the queue does not write.
+            if group.topic.level() != Level::Memory && group.topic.mounting.is_none() {
+                let mut ids: Vec<_> = leases.iter().map(|held| held.id).collect();
+                ids.sort_unstable();
+                producer::confirm(&group.topic, &ids, Level::Synced).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Commits in memory, and returns the round whose sync is to be awaited, if any.

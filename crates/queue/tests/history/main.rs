@@ -65,3 +65,11 @@ fn options_are_what_they_were() {
     stage.crash();
     assert_eq!(stage.queue().options("t").unwrap(), options);
 }
+
+/// A delayed message became due, was passed on, and its copy went with the power.
+#[test]
+fn what_a_transaction_acknowledged_does_not_become_due_again() {
+    for seed in [1247, 1880] {
+        live(seed, Level::Buffered, None, &mut Coverage::default()).unwrap();
+    }
+}
