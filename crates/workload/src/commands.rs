@@ -16,8 +16,8 @@ pub const INSTRUMENT: InstrumentId = InstrumentId(1);
 pub const FEES: &str =
     "Fees: maker 0.01 %, taker 0.02 %, on both sides of every trade. Self-trades are allowed.";
 
-const MAKER_FEE_PPM: i32 = 100;
-const TAKER_FEE_PPM: i32 = 200;
+pub(crate) const MAKER_FEE_PPM: i32 = 100;
+pub(crate) const TAKER_FEE_PPM: i32 = 200;
 const BASE: CurrencyId = CurrencyId(1);
 const QUOTE: CurrencyId = CurrencyId(2);
 const PRICE_SCALE: u8 = 9;
@@ -87,7 +87,8 @@ pub fn opening(workload: &Workload) -> Vec<Command> {
     commands
 }
 
-fn rules() -> TradingRules {
+/// The rules of every instrument.
+pub(crate) fn rules() -> TradingRules {
     TradingRules {
         market_protection_ppm: 0,
         maker_fee_ppm: MAKER_FEE_PPM,

@@ -68,7 +68,7 @@ fn still_resting(operations: &[Operation]) -> Vec<Operation> {
 }
 
 /// The command for orders that were placed `by` later.
-fn shifted(command: Command, by: u64) -> Command {
+pub(crate) fn shifted(command: Command, by: u64) -> Command {
     let later = |order: OrderRef| match order {
         OrderRef::Id(id) => OrderRef::Id(order_id(OrderId(id.counter() + by))),
         other => other,

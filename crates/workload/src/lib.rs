@@ -20,6 +20,7 @@ mod commands;
 mod cycle;
 pub mod digest;
 mod host;
+mod market;
 mod mix;
 pub mod obw;
 mod operation;
@@ -30,6 +31,10 @@ mod reference;
 pub use commands::{ENGINE, FEES, INSTRUMENT, commands, fill_of, opening};
 pub use cycle::Cycle;
 pub use host::Host;
+pub use market::{
+    MARKET_PRICE_SCALE, MarketBuilder, MarketFlow, MarketTotals, crossed_levels, every_kind,
+    one_maker, pair_beside, paired_round, qaexchange, resting_orders,
+};
 pub use mix::exchange_core_mix;
 pub use operation::{Operation, Workload};
 pub use random::{MersenneTwister, XorShift};
