@@ -4,6 +4,7 @@
 //! prints `ready` when all connections are open, attacks until the input ends, and prints an
 //! [`AttackReport`] as a line of JSON.
 
+use crate::websocket::{FrameKind, UPGRADE, frame};
 use rialto_gateway::{Secret, SignRequest, now_us};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket, sockopt};
@@ -190,30 +191,25 @@ fn open(plan: &AttackPlan, number: usize) -> io::Result<TcpStream> {
                 json!({"op": "subscribe", "channel": "trades", "instrument": instrument}),
                 json!({"op": "subscribe", "channel": "ticker", "instrument": instrument}),
             ] {
-                stream.write_all(&frame(wanted.to_string().as_bytes()))?;
+                let wanted = wanted.to_string();
+                stream.write_all(&frame(FrameKind::Text, wanted.as_bytes()))?;
             }
             Ok(stream)
         }
     }
 }
 
-/// A masked text frame with a short payload and a zero mask.
-fn frame(payload: &[u8]) -> Vec<u8> {
-    assert!(payload.len() <= 125, "a longer frame has another head");
-    let mut frame = vec![0x81, 0x80 | payload.len() as u8, 0, 0, 0, 0];
-    frame.extend_from_slice(payload);
-    frame
-}
-
 fn open_stream(number: usize, address: SocketAddr) -> io::Result<TcpStream> {
     let mut stream = connect_from(number, address, Some(NARROW_BYTES))?;
-    stream.write_all(
-        b"GET /v1/stream HTTP/1.1\r\nhost: rialto\r\nconnection: Upgrade\r\n\
-          upgrade: websocket\r\nsec-websocket-version: 13\r\n\
-          sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-    )?;
-    match read_head(&mut stream)? {
-        (101, _) => Ok(stream),
+    upgrade(&mut stream)?;
+    Ok(stream)
+}
+
+/// Makes a connection a stream of the venue.
+pub(crate) fn upgrade(stream: &mut TcpStream) -> io::Result<()> {
+    stream.write_all(UPGRADE)?;
+    match read_head(stream)? {
+        (101, _) => Ok(()),
         (status, _) => Err(io::Error::other(format!("a stream was refused with {status}"))),
     }
 }

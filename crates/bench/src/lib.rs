@@ -38,6 +38,7 @@ mod report;
 mod run;
 mod suite;
 mod suites;
+mod websocket;
 
 pub use error::BenchError;
 pub use run::{Options, Summary, list, run, run_with};

@@ -5,7 +5,7 @@
 mod work;
 
 pub(crate) use work::{
-    BusWork, CodecWork, DepotWork, FlowWork, IdWork, LifecycleWork, QueueWork, Work,
+    BusWork, CodecWork, DepotWork, FlowWork, IdWork, LifecycleWork, MarketWork, QueueWork, Work,
 };
 
 use crate::report::{Reference, Unit};

@@ -58,6 +58,12 @@ impl From<Vec<Row>> for Outcome {
     }
 }
 
+impl From<Option<Row>> for Outcome {
+    fn from(row: Option<Row>) -> Outcome {
+        Outcome::from(Vec::from_iter(row))
+    }
+}
+
 impl From<Row> for Outcome {
     fn from(row: Row) -> Outcome {
         Outcome::from(vec![row])
@@ -95,13 +101,14 @@ pub(crate) const fn part(
 /// Every suite, in the order in which they run.
 pub(crate) fn all() -> Vec<Suite> {
     use crate::suites::{
-        cqrs, depot, durability, flow, http, ident, lifecycle, matching, queue, recovery,
+        cqrs, depot, durability, flow, http, ident, lifecycle, markets, matching, queue, recovery,
         serialization,
     };
     vec![
         matching::SUITE,
         durability::SUITE,
         recovery::SUITE,
+        markets::SUITE,
         http::SUITE,
         cqrs::SUITE,
         serialization::SUITE,

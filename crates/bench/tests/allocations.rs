@@ -41,6 +41,17 @@ fn a_program_that_counts_gets_a_row_for_the_stream_and_one_for_the_mix() {
 }
 
 #[test]
+fn orders_amendments_cancels_and_trades_allocate_nothing_in_the_second_round() {
+    let rows = rows("markets.allocations", "allocations/order");
+    assert_eq!(rows.len(), 1);
+    let checks = &rows[0]["checks"];
+    for counted in ["orders", "amendments", "cancels", "trades"] {
+        assert!(checks[format!("counted_{counted}")].as_u64().unwrap() > 100, "{checks}");
+    }
+    assert_eq!(rows[0]["value"], 0.0, "{}", rows[0]);
+}
+
+#[test]
 fn calls_on_the_bus_that_do_not_wait_allocate_nothing() {
     let rows = rows("cqrs", "B/call");
     let at_once: Vec<&Value> = rows

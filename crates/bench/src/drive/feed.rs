@@ -15,7 +15,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// The engine did not answer in time.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer in {} s", ANSWER_TIMEOUT.as_secs())]
-pub(super) struct TimedOut;
+pub(crate) struct TimedOut;
 
 /// A valid order of the workload was rejected.
 #[derive(Debug, thiserror::Error)]
@@ -39,12 +39,24 @@ pub(crate) fn feed(
     producer: &mut Producer,
     submissions: &[Submission],
 ) -> Result<Fed, BenchError> {
+    feed_rounds(case, producer, submissions, 1)
+}
+
+/// Submits all commands this many times, without waiting in between.
+pub(crate) fn feed_rounds(
+    case: &str,
+    producer: &mut Producer,
+    submissions: &[Submission],
+    rounds: usize,
+) -> Result<Fed, BenchError> {
     let clock = Clock::start();
     let (mut submitted, mut answered, mut last) = (0, 0, Seq::ZERO);
-    while answered < submissions.len() {
-        let mut is_full = submitted == submissions.len();
+    let count = submissions.len() * rounds;
+    while answered < count {
+        let mut is_full = submitted == count;
         if !is_full {
-            let chunk = &submissions[submitted..(submitted + CHUNK).min(submissions.len())];
+            let at = submitted % submissions.len();
+            let chunk = &submissions[at..(at + CHUNK).min(submissions.len())];
             match producer.submit_batch(chunk) {
                 Ok(taken) => {
                     submitted += taken;
@@ -71,7 +83,7 @@ pub(crate) fn feed(
 }
 
 /// The sequence of a command; an error if it was rejected.
-pub(super) fn check(case: &str, reply: &rialto_engine::Reply) -> Result<Seq, BenchError> {
+pub(crate) fn check(case: &str, reply: &rialto_engine::Reply) -> Result<Seq, BenchError> {
     let answer = reply.answer.map_err(broken(case, "learn the outcome of a command"))?;
     if let rialto_model::Outcome::Rejected { reason } = answer.outcome {
         return Err(BenchError::Refused {

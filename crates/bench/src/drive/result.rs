@@ -53,6 +53,16 @@ struct NoEvents {
 /// Reads every released event through `last`, drops the engine, and replays its journal from the
 /// disk: trades are counted from events, orders from the state.
 pub(crate) fn read_back(case: &str, engine: Engine, last: Seq) -> Result<Totals, BenchError> {
+    let (events, core) = read_back_core(case, engine, last)?;
+    Ok(Totals { tally: events.tally, standing: standing(&core) })
+}
+
+/// The same: what the events say, and the state of the journal.
+pub(crate) fn read_back_core(
+    case: &str,
+    engine: Engine,
+    last: Seq,
+) -> Result<(EventTally, Core), BenchError> {
     let mut tally = EventTally::default();
     let mut reader = engine.events(Seq(1));
     while reader.next_seq() <= last {
@@ -72,8 +82,7 @@ pub(crate) fn read_back(case: &str, engine: Engine, last: Seq) -> Result<Totals,
     let data_dir = engine.config().data_dir.clone();
     drop(reader);
     drop(engine);
-    let core = replayed(case, &data_dir, last)?;
-    Ok(Totals { tally: tally.tally, standing: standing(&core) })
+    Ok((tally, replayed(case, &data_dir, last)?))
 }
 
 /// The state of a data directory at a sequence, from its snapshots and its journal.

@@ -6,7 +6,6 @@ use crate::suite::Context;
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Engine, EngineConfig, Level, Producer, Submission};
 use rialto_model::Command;
-use rialto_workload::{Workload, opening};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,18 +62,18 @@ pub(crate) struct Venue {
 }
 
 impl Venue {
-    /// Starts an engine on the real disk and opens the accounts of a workload.
+    /// Starts an engine on the real disk and feeds it the commands that open the accounts.
     pub(crate) fn open(
         case: &str,
         settings: VenueSettings,
         data_dir: &Path,
-        workload: &Workload,
+        opening: Vec<Command>,
     ) -> Result<Venue, BenchError> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
         let (engine, _) =
             Engine::start(settings.config(data_dir), disk).map_err(broken(case, "start"))?;
         let mut producer = engine.producer();
-        let opening = submissions(opening(workload));
+        let opening = submissions(opening);
         let fed = feed(case, &mut producer, &opening)?;
         verify(case, "answers to what opens the accounts", fed.answered, opening.len() as u64)?;
         Ok(Venue { engine, producer })

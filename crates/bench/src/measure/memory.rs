@@ -22,6 +22,11 @@ impl PeakMemory {
     }
 }
 
+/// The resident memory of this process, in bytes; `None` where the system does not say.
+pub(crate) fn resident_bytes() -> Option<f64> {
+    status_bytes("VmRSS:")
+}
+
 /// A line of the status of this process, in bytes.
 fn status_bytes(field: &str) -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;

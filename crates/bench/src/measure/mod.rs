@@ -14,7 +14,7 @@ pub(crate) use arms::{SideBySide, side_by_side};
 pub(crate) use clock::Clock;
 pub(crate) use core_wait::CoreWait;
 pub(crate) use latency::{Latencies, Percentiles, percentile_spreads};
-pub(crate) use memory::PeakMemory;
+pub(crate) use memory::{PeakMemory, resident_bytes};
 pub(crate) use pace::{Pace, exact_sleeps};
 pub(crate) use processor_time::processor_time_ns;
 pub(crate) use spread::Spread;

@@ -43,6 +43,26 @@ pub(crate) enum Work {
     Queue(QueueWork),
     /// Files of a pool.
     Depot(DepotWork),
+    /// Orders on several instruments.
+    Market(MarketWork),
+}
+
+/// Orders on several instruments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MarketWork {
+    /// Two orders at one price, with this many levels in the book.
+    Levels(u64),
+    /// A million orders of 100 accounts on ten instruments.
+    Million,
+    /// This many submitters with one order outstanding each.
+    Submitters(u64),
+    /// From an order over HTTP to its fill on a stream.
+    Fill,
+    /// Ten million orders as fast as they are accepted.
+    Sustained,
+    /// A part of them, from 1.
+    SustainedPart(u64),
 }
 
 /// A call over a command bus.

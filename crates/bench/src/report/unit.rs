@@ -40,6 +40,8 @@ pub(crate) enum Unit {
     Ratio,
     /// A ratio of latencies; less is better.
     Slowdown,
+    /// A later value over an earlier one; less is better.
+    Growth,
     /// A latency in units of one disk sync in the same run.
     DiskSyncs,
     /// Allocations per order.
@@ -67,6 +69,7 @@ impl Unit {
             Unit::Seconds => ("s", Lower),
             Unit::Ratio => ("ratio", Higher),
             Unit::Slowdown => ("slowdown", Lower),
+            Unit::Growth => ("growth", Lower),
             Unit::DiskSyncs => ("disk syncs", Lower),
             Unit::AllocationsPerOrder => ("allocations/order", Lower),
             Unit::BytesPerCall => ("B/call", Lower),
@@ -89,7 +92,7 @@ impl Unit {
         match self {
             Unit::Nanoseconds => time(value),
             Unit::Seconds => time(value * 1e9),
-            Unit::Ratio | Unit::Slowdown => digits(value),
+            Unit::Ratio | Unit::Slowdown | Unit::Growth => digits(value),
             _ => format!("{} {}", prefixed(value), self.symbol()),
         }
     }

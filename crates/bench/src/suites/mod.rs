@@ -7,6 +7,7 @@ pub(crate) mod flow;
 pub(crate) mod http;
 pub(crate) mod ident;
 pub(crate) mod lifecycle;
+pub(crate) mod markets;
 pub(crate) mod matching;
 pub(crate) mod queue;
 pub(crate) mod recovery;

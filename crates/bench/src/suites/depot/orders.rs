@@ -10,7 +10,7 @@ use rialto_depot::TenantName;
 use rialto_engine::{Level, Submission};
 use rialto_gateway::GatewayConfig;
 use rialto_threads::lower_priority;
-use rialto_workload::{FEES, Form, Workload, commands, random_prices};
+use rialto_workload::{FEES, Form, Workload, commands, opening, random_prices};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Orders per second.
@@ -86,7 +86,8 @@ fn run(
 ) -> Result<Round, BenchError> {
     let directory = context.fresh_directory()?;
     let settings = VenueSettings::at(context, Level::Synced);
-    let Venue { engine, producer } = Venue::open(case, settings, directory.path(), workload)?;
+    let Venue { engine, producer } =
+        Venue::open(case, settings, directory.path(), opening(workload))?;
     let warm_up = submissions.len() as u64 / 6;
     let orders = || open_loop(case, producer, submissions, rate, warm_up);
     let (open, stored_rate) = match writing {

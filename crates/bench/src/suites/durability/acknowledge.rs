@@ -11,7 +11,7 @@ use crate::report::figure::{Figure, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_engine::{Level, Submission};
-use rialto_workload::{FEES, Form, Workload, commands, random_prices};
+use rialto_workload::{FEES, Form, Workload, commands, opening, random_prices};
 
 /// Orders per second.
 const RATE: u64 = 100_000;
@@ -71,7 +71,7 @@ fn run(
     let beside = || control(case, schedule, Some(directory.path()));
     let control_before = is_control_first.then(beside).transpose()?;
     let Venue { engine, producer } =
-        Venue::open(case, settings, &directory.path().join("venue"), workload)?;
+        Venue::open(case, settings, &directory.path().join("venue"), opening(workload))?;
     let open = open_loop(case, producer, submissions, rate, schedule.warm_up)?;
     let stats = engine.stats();
     let totals = read_back(case, engine, open.last)?;

@@ -5,7 +5,7 @@ use crate::error::{BenchError, verify};
 use crate::measure::Percentiles;
 use crate::suite::Context;
 use rialto_engine::{Stats, Submission};
-use rialto_workload::Workload;
+use rialto_workload::{Workload, opening};
 
 /// The measurements of a run.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub(super) fn run(
     submissions: &[Submission],
 ) -> Result<Arm, BenchError> {
     let directory = context.fresh_directory()?;
-    let mut venue = Venue::open(case, settings, directory.path(), workload)?;
+    let mut venue = Venue::open(case, settings, directory.path(), opening(workload))?;
     let (warm_up, measured) = submissions.split_at(workload.prefill);
     feed(case, &mut venue.producer, warm_up)?;
     let before = venue.engine.stats();

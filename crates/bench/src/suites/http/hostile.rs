@@ -2,7 +2,7 @@
 
 use super::attacker::Attacker;
 use super::paced::{Paced, paced};
-use super::venue::Served;
+use super::venue::{Served, bodies};
 use super::{CONNECTIONS, MEMBERS, OrderIds, case};
 use crate::attack::{Attack, AttackPlan, AttackReport, raise_descriptors};
 use crate::drive::{VenueSettings, both};
@@ -104,8 +104,14 @@ fn run(
     let topic = TopicOptions::stream().level(rialto_queue::Level::Memory);
     queue.create_topic(TOPIC, topic).map_err(broken(&name, "make a topic"))?;
     let queue_of_venue = Some(queue.clone());
-    let served =
-        Served::start(&name, settings, directory.path(), workload, MEMBERS, queue_of_venue)?;
+    let served = Served::start(
+        &name,
+        settings,
+        directory.path(),
+        opening(workload),
+        MEMBERS,
+        queue_of_venue,
+    )?;
     let attacker = match arm.attack {
         Some((attack, connections)) => {
             let (key, secret) = served.producer_of(&name, TOPIC)?;
@@ -122,7 +128,7 @@ fn run(
         }
         None => None,
     };
-    let requests = served.signed(workload);
+    let requests = served.signed(bodies(workload));
     let mut ids = OrderIds::default();
     let address = served.address();
     // A thread of its own, because its sleeps are made exact.

@@ -2,11 +2,12 @@
 
 mod attacker;
 mod bare;
-mod connection;
+pub(in crate::suites) mod connection;
 mod hostile;
 mod load;
 mod paced;
-mod venue;
+pub(in crate::suites) mod stream;
+pub(in crate::suites) mod venue;
 
 use crate::drive::VenueSettings;
 use crate::error::{BenchError, verify};
@@ -98,8 +99,8 @@ fn venue_arm(
 ) -> Result<(load::Loaded, u64), BenchError> {
     let directory = context.fresh_directory()?;
     let settings = VenueSettings::at(context, Level::Synced);
-    let served = Served::start(name, settings, directory.path(), workload, MEMBERS, None)?;
-    let requests = served.signed(workload);
+    let served = Served::start(name, settings, directory.path(), opening(workload), MEMBERS, None)?;
+    let requests = served.signed(bodies(workload));
     let mut ids = OrderIds::default();
     let loaded = load(name, served.address(), CONNECTIONS, &requests, &mut |status, body| {
         ids.take(name, status, 201, body)
@@ -134,7 +135,7 @@ impl OrderIds {
 
 /// The order id of an answer: the digits after its name. A JSON parser would take longer than the
 /// server.
-fn order_id(body: &[u8]) -> Option<u64> {
+pub(in crate::suites) fn order_id(body: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(body).ok()?;
     let (_, behind) = text.split_once(r#""order_id":""#)?;
     behind.split_once('"')?.0.parse().ok()

@@ -1,12 +1,15 @@
 //! A venue behind a gateway, with members, keys and signed requests.
 
 use super::connection::Requests;
-use crate::drive::{ServedEngine, Venue, VenueSettings, read_back};
+use super::stream::FillStream;
+use crate::drive::{EventTally, ServedEngine, Venue, VenueSettings, read_back_core};
 use crate::error::{BenchError, broken, verify};
+use rialto_core::Core;
+use rialto_engine::Stats;
 use rialto_gateway::{
     KeyRequest, KeyStore, QueueGrant, QueueRight, Scope, Secret, SignRequest, TopicPattern, now_us,
 };
-use rialto_model::{AccountId, MemberId, Side};
+use rialto_model::{AccountId, Command, MemberId, Side};
 use rialto_queue::Queue;
 use rialto_workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
 use std::net::SocketAddr;
@@ -22,24 +25,24 @@ struct Key {
 }
 
 /// A venue that serves HTTP.
-pub(super) struct Served {
+pub(in crate::suites) struct Served {
     served: ServedEngine,
     keys: Vec<Key>,
 }
 
 impl Served {
-    /// Creates the accounts of a workload in a new venue and keys for the first `members`. Rate
-    /// limits are disabled; every other check is on.
-    pub(super) fn start(
+    /// Opens accounts in a new venue, and makes keys for the first `members`. Rate limits are
+    /// disabled; every other check is on.
+    pub(in crate::suites) fn start(
         case: &str,
         settings: VenueSettings,
         directory: &Path,
-        workload: &Workload,
+        opening: Vec<Command>,
         members: u32,
         queue: Option<Queue>,
     ) -> Result<Served, BenchError> {
         let Venue { engine, producer } =
-            Venue::open(case, settings, &directory.join("data"), workload)?;
+            Venue::open(case, settings, &directory.join("data"), opening)?;
         drop(producer);
         let served = ServedEngine::start(case, engine, directory, queue)?;
         // A gateway takes no timestamps of its first second from keys that were there before it.
@@ -49,7 +52,7 @@ impl Served {
     }
 
     /// A key that may only publish on a topic: its id and its secret.
-    pub(super) fn producer_of(
+    pub(in crate::suites) fn producer_of(
         &self,
         case: &str,
         topic: &str,
@@ -62,15 +65,15 @@ impl Served {
         Ok((id, secret.reveal()))
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(in crate::suites) fn address(&self) -> SocketAddr {
         self.served.address()
     }
 
-    /// The orders of a workload as requests, signed now, by the keys in turn.
-    pub(super) fn signed(&self, workload: &Workload) -> Requests {
+    /// Orders as requests, signed now, by the keys in turn.
+    pub(in crate::suites) fn signed(&self, bodies: impl Iterator<Item = String>) -> Requests {
         let time_us = now_us();
         let mut requests = Requests::default();
-        for (position, body) in bodies(workload).enumerate() {
+        for (position, body) in bodies.enumerate() {
             let Key { id, secret } = &self.keys[position % self.keys.len()];
             let nonce = position.to_string();
             let signed = SignRequest {
@@ -90,13 +93,44 @@ impl Served {
         requests
     }
 
+    /// A stream of the fills of a member's account.
+    pub(in crate::suites) fn fills_of(
+        &self,
+        case: &str,
+        member: u32,
+    ) -> Result<FillStream, BenchError> {
+        let Key { id, secret } = key(case, &self.served.keys, member, Scope::Read, Vec::new())?;
+        FillStream::open(self.address(), &id, &secret, AccountId(member))
+            .map_err(broken(case, "open a stream"))
+    }
+
     /// Ends the venue and verifies that every answered order is in its journal.
-    pub(super) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
+    pub(in crate::suites) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
+        Ok(self.end_with_state(case, commands)?.events.tally.trades)
+    }
+
+    /// The same, and the state at the end.
+    pub(in crate::suites) fn end_with_state(
+        self,
+        case: &str,
+        commands: u64,
+    ) -> Result<Ended, BenchError> {
         let engine = self.served.end(case)?;
         let marks = engine.marks();
         verify(case, "commands in the journal", marks.synced.0, commands)?;
-        Ok(read_back(case, engine, marks.synced)?.tally.trades)
+        let stats = engine.stats();
+        let (events, core) = read_back_core(case, engine, marks.synced)?;
+        Ok(Ended { events, core, stats })
     }
+}
+
+/// A venue that has ended.
+pub(in crate::suites) struct Ended {
+    /// What its events say.
+    pub(in crate::suites) events: EventTally,
+    /// The state of its journal.
+    pub(in crate::suites) core: Core,
+    pub(in crate::suites) stats: Stats,
 }
 
 /// A new key of a member for its account.
@@ -121,7 +155,7 @@ fn key(
 }
 
 /// Request line and headers that every request has.
-pub(super) fn head(path: &str, body_bytes: usize) -> String {
+pub(in crate::suites) fn head(path: &str, body_bytes: usize) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\
          content-length: {body_bytes}"
@@ -129,7 +163,7 @@ pub(super) fn head(path: &str, body_bytes: usize) -> String {
 }
 
 /// The orders of a workload as JSON.
-pub(super) fn bodies(workload: &Workload) -> impl Iterator<Item = String> + '_ {
+pub(in crate::suites) fn bodies(workload: &Workload) -> impl Iterator<Item = String> + '_ {
     workload.operations.iter().filter_map(|operation| {
         let Operation::Place { side, price, quantity, .. } = operation else { return None };
         let side = if *side == Side::Buy { "buy" } else { "sell" };
@@ -141,7 +175,8 @@ pub(super) fn bodies(workload: &Workload) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn decimal(number: i64, places: u8) -> String {
+/// A number with decimal places.
+pub(in crate::suites) fn decimal(number: i64, places: u8) -> String {
     let unit = 10_i64.pow(places.into());
     format!("{}.{:0places$}", number / unit, number % unit, places = usize::from(places))
 }

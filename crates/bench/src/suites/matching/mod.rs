@@ -4,6 +4,7 @@ mod books;
 mod core;
 mod passes;
 
+use crate::drive::FundedCore;
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, Latencies, Percentiles, Spread, percentile_spreads};
 use crate::references::{self, Metric, Work};
@@ -11,7 +12,6 @@ use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome, Suite, part};
 use books::{LimitBook, MovableBook};
-use core::FundedCore;
 use passes::Matcher;
 use rialto_model::Command;
 use rialto_workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, random_prices};
@@ -25,11 +25,11 @@ const CORE_RATE: f64 = 8e6;
 /// The seed of every workload here, as in the figures of other systems.
 const SEED: u64 = 1;
 
-const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
+pub(in crate::suites) const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
     and come from passes of their own: the clock would cost as much as the operation.";
 const SECOND_HALF: &str = "Counted by the program's allocator over the second half of the stream; \
     the first half brings every table to its size.";
-const SECOND_ROUND: &str = "Counted by the program's allocator over a second round of the same \
+pub(in crate::suites) const SECOND_ROUND: &str = "Counted by the program's allocator over a second round of the same \
     commands; the first brings every table to its size.";
 const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
 

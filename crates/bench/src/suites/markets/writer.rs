@@ -1,0 +1,150 @@
+//! The writer during a kill switch: its processor time between two commands of another instrument.
+
+use super::check::{Traded, verify_core};
+use super::kill_switch::KILL;
+use crate::drive::{VenueSettings, check, submissions};
+use crate::error::{BenchError, broken, verify};
+use crate::measure::{Latencies, Percentiles, Spread, processor_time_ns};
+use crate::report::{Case, Risk, Row, Transport, Unit};
+use crate::suite::Context;
+use rialto_disk::{Disk, RealDisk};
+use rialto_engine::{Level, Producer, Sources, Step, Stepped};
+use rialto_model::{Command, Outcome, Quantity};
+use rialto_workload::{MarketFlow, pair_beside, resting_orders};
+use std::sync::Arc;
+
+/// The target of the longest time, in nanoseconds.
+const BETWEEN_NS: f64 = 300e3;
+/// Orders that are submitted together while the books are filled.
+const FILL: usize = 4_096;
+/// Steps of the writer after which the others of the engine take theirs.
+const STEPS: u64 = 64;
+
+const STEPPED: &str = "The engine's steps taken by one thread, and those of the writer timed: it takes a \
+    command of the other instrument and, when its share of the time allows, a tick of at most 256 \
+    cancels, both journaled in memory, applied, and their events written. The time is from one such \
+    command to the next, the command itself included.";
+const PROCESSOR: &str =
+    "In processor time of the thread, so that other work on the machine is not in it.";
+
+/// The measurements of a run.
+struct Run {
+    between: Percentiles,
+    commands: u64,
+}
+
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    context.progress("  resting orders: generating");
+    let flow = resting_orders(context.sized(1_000_000, 2_000));
+    let work =
+        format!("engine, commands of another instrument during a kill switch over {}", flow.name);
+    let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
+    let mut runs = Vec::new();
+    for run in 1..=context.sized(3, 1) {
+        context.progress(&format!("  {}, run {run}", case.work));
+        runs.push(kill_beside(context, &case.to_string(), &flow)?);
+    }
+    let row = |name: &str, value: fn(&Run) -> u64| {
+        let metric = format!("processor time of the writer between two commands, {name}");
+        let spread = Spread::over(&runs, |run| value(run) as f64);
+        Row::of_spread(&case, metric, spread, Unit::Nanoseconds)
+            .level(Level::Memory.name())
+            .check("orders_cancelled", flow.placed)
+            .check("commands_meanwhile", runs[0].commands)
+            .footnote(STEPPED)
+            .footnote(PROCESSOR)
+    };
+    Ok(vec![
+        row("p50", |run| run.between.p50),
+        row("p99.9", |run| run.between.p99_9),
+        row("longest", |run| run.between.max).target(BETWEEN_NS),
+    ])
+}
+
+fn kill_beside(
+    context: &mut Context<'_>,
+    case: &str,
+    flow: &MarketFlow,
+) -> Result<Run, BenchError> {
+    let directory = context.fresh_directory()?;
+    let config = VenueSettings::at(context, Level::Memory).config(directory.path());
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
+    let (engine, mut stepped, _) =
+        Stepped::start(config, disk, &Sources::system()).map_err(broken(case, "start"))?;
+    let mut producer = engine.producer();
+    let before = [flow.opening(), flow.commands.clone()].concat();
+    fill(case, &mut stepped, &mut producer, before)?;
+    let (beside, mut traded) = (pair_beside(), Traded::default());
+    let mut commands = beside.commands.iter().cycle();
+    let (mut sent, mut between, mut since_ns) = (0, Latencies::new(), 0);
+    submit(case, &mut producer, &KILL)?;
+    let mut is_killed = false;
+    let mut steps = 0;
+    // Ends behind a pair, so that the trades are known.
+    while !is_killed || works(&stepped) || sent % 2 == 1 || producer.outstanding() > 0 {
+        if producer.outstanding() == usize::from(!is_killed) {
+            submit(case, &mut producer, commands.next().expect("a cycle has no end"))?;
+            sent += 1;
+        }
+        let began = processor_time_ns();
+        stepped.step(Step::Sequencer);
+        since_ns += processor_time_ns() - began;
+        steps += 1;
+        let mut came = false;
+        while let Some(reply) = producer.try_reply() {
+            check(case, &reply)?;
+            match reply.outcome() {
+                Ok(Outcome::Cancelling { .. }) => is_killed = true,
+                Ok(Outcome::Order { filled, .. }) if filled > Quantity::ZERO => {
+                    traded.trades += 1;
+                    traded.quantity += i128::from(filled.0);
+                    came = true;
+                }
+                _ => came = true,
+            }
+        }
+        if came {
+            between.record(since_ns);
+            since_ns = 0;
+        }
+        if !came || steps % STEPS == 0 {
+            // The writer may wait for them.
+            Step::ALL.into_iter().filter(|step| *step != Step::Sequencer).for_each(|step| {
+                stepped.step(step);
+            });
+        }
+    }
+    let core = stepped.core().ok_or("it has ended").map_err(broken(case, "see its core"))?;
+    verify(case, "commands answered", between.count(), sent)?;
+    verify_core(case, &beside, sent / 2, traded, core)?;
+    Ok(Run { between: between.percentiles(), commands: sent })
+}
+
+fn works(stepped: &Stepped) -> bool {
+    stepped.core().is_some_and(rialto_core::Core::has_background_work)
+}
+
+fn submit(case: &str, producer: &mut Producer, command: &Command) -> Result<(), BenchError> {
+    producer.submit(0, command, None).map_err(broken(case, "submit a command"))
+}
+
+/// Submits commands and takes steps until all are answered.
+fn fill(
+    case: &str,
+    stepped: &mut Stepped,
+    producer: &mut Producer,
+    commands: Vec<Command>,
+) -> Result<(), BenchError> {
+    for chunk in submissions(commands).chunks(FILL) {
+        let taken = producer.submit_batch(chunk).map_err(broken(case, "submit commands"))?;
+        verify(case, "submitted commands", taken, chunk.len())?;
+        stepped.run_until_idle();
+        let mut answered = 0;
+        while let Some(reply) = producer.try_reply() {
+            check(case, &reply)?;
+            answered += 1;
+        }
+        verify(case, "answers", answered, chunk.len())?;
+    }
+    Ok(())
+}
