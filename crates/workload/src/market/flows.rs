@@ -34,7 +34,7 @@ pub fn qaexchange(orders: usize) -> MarketFlow {
 fn place_qaexchange(builder: &mut MarketBuilder, orders: usize) {
     for order in 0..orders as u64 {
         let step = (order % INSTRUMENTS) as i64;
-        let side = if order / INSTRUMENTS % 2 == 0 { Side::Buy } else { Side::Sell };
+        let side = if (order / INSTRUMENTS).is_multiple_of(2) { Side::Buy } else { Side::Sell };
         let price = Price(if side == Side::Buy { MIDDLE - step } else { MIDDLE + step });
         let instrument = InstrumentId((order % INSTRUMENTS) as u32 + 1);
         let account = AccountId((order % ACCOUNTS) as u32 + 1);
@@ -79,7 +79,7 @@ pub fn crossed_levels(levels: u64, pairs: u64) -> MarketFlow {
     }
     builder.end_prefill();
     for pair in 0..pairs {
-        let side = if pair % 2 == 0 { Side::Buy } else { Side::Sell };
+        let side = if pair.is_multiple_of(2) { Side::Buy } else { Side::Sell };
         let price = Price(middle + pair as i64 / 2 % GAP);
         builder.place(instrument, account(2 * pair), side, QUANTITY, price);
         builder.place(instrument, account(2 * pair + 1), side.opposite(), QUANTITY, price);
@@ -94,7 +94,7 @@ pub fn resting_orders(orders: u64) -> MarketFlow {
     let mut builder = MarketBuilder::new(INSTRUMENTS as u32, 3);
     for order in 0..orders {
         let instrument = InstrumentId((order % (INSTRUMENTS - 1)) as u32 + 1);
-        let side = if order / INSTRUMENTS % 2 == 0 { Side::Buy } else { Side::Sell };
+        let side = if (order / INSTRUMENTS).is_multiple_of(2) { Side::Buy } else { Side::Sell };
         let away = (order / (2 * INSTRUMENTS)) as i64 % LEVELS;
         let price = Price(if side == Side::Buy { 2_000 - away } else { 2_001 + away });
         builder.place(instrument, AccountId(1), side, QUANTITY, price);

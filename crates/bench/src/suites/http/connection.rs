@@ -14,41 +14,41 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 
 /// Prepared requests, concatenated.
 #[derive(Default)]
-pub(in crate::suites) struct Requests {
+pub(crate) struct Requests {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Requests {
-    pub(in crate::suites) fn push(&mut self, head: &str, body: &[u8]) {
+    pub(crate) fn push(&mut self, head: &str, body: &[u8]) {
         self.bytes.extend_from_slice(head.as_bytes());
         self.bytes.extend_from_slice(HEAD_END);
         self.bytes.extend_from_slice(body);
         self.ends.push(self.bytes.len());
     }
 
-    pub(in crate::suites) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(in crate::suites) fn get(&self, at: usize) -> &[u8] {
+    pub(crate) fn get(&self, at: usize) -> &[u8] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[at]]
     }
 }
 
 /// A connection.
-pub(in crate::suites) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Box<[u8; ANSWER_BYTES_MAX]>,
     /// The received bytes of an answer.
     got: usize,
     /// Whether a request is in flight.
-    pub(in crate::suites) is_waiting: bool,
+    pub(crate) is_waiting: bool,
 }
 
 impl Connection {
-    pub(in crate::suites) fn open(address: SocketAddr) -> io::Result<Connection> {
+    pub(crate) fn open(address: SocketAddr) -> io::Result<Connection> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
@@ -56,13 +56,13 @@ impl Connection {
         Ok(Connection { stream, buffer, got: 0, is_waiting: false })
     }
 
-    pub(in crate::suites) fn send(&mut self, request: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.is_waiting = true;
         self.stream.write_all(request)
     }
 
     /// Waits for one complete answer: its status and its body.
-    pub(in crate::suites) fn answer(&mut self) -> io::Result<(u16, &[u8])> {
+    pub(crate) fn answer(&mut self) -> io::Result<(u16, &[u8])> {
         loop {
             if let Some((status, body)) = self.read_once()? {
                 return Ok((status, &self.buffer[body]));
@@ -72,7 +72,7 @@ impl Connection {
 
     /// Reads once, which waits only if no bytes have arrived, and returns the answer if it is
     /// complete.
-    pub(in crate::suites) fn read(&mut self) -> io::Result<Option<(u16, &[u8])>> {
+    pub(crate) fn read(&mut self) -> io::Result<Option<(u16, &[u8])>> {
         let answer = self.read_once()?;
         Ok(answer.map(|(status, body)| (status, &self.buffer[body])))
     }

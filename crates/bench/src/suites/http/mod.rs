@@ -2,12 +2,12 @@
 
 mod attacker;
 mod bare;
-pub(in crate::suites) mod connection;
+pub(crate) mod connection;
 mod hostile;
 mod load;
 mod paced;
-pub(in crate::suites) mod stream;
-pub(in crate::suites) mod venue;
+pub(crate) mod stream;
+pub(crate) mod venue;
 
 use crate::drive::VenueSettings;
 use crate::error::{BenchError, verify};
@@ -135,7 +135,7 @@ impl OrderIds {
 
 /// The order id of an answer: the digits after its name. A JSON parser would take longer than the
 /// server.
-pub(in crate::suites) fn order_id(body: &[u8]) -> Option<u64> {
+pub(crate) fn order_id(body: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(body).ok()?;
     let (_, behind) = text.split_once(r#""order_id":""#)?;
     behind.split_once('"')?.0.parse().ok()

@@ -15,7 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const READ_BYTES: usize = 16 << 10;
 
 /// A stream that is subscribed to the fills of an account.
-pub(in crate::suites) struct FillStream {
+pub(crate) struct FillStream {
     stream: TcpStream,
     received: Vec<u8>,
 }
@@ -67,7 +67,7 @@ impl FillStream {
 
     /// Reads once, which waits only if no bytes have arrived. Returns the order ids of the fills that
     /// are complete.
-    pub(in crate::suites) fn read(&mut self) -> io::Result<Vec<u64>> {
+    pub(crate) fn read(&mut self) -> io::Result<Vec<u64>> {
         let mut orders = Vec::new();
         for message in self.read_once()? {
             match message["type"].as_str() {

@@ -25,7 +25,7 @@ struct Key {
 }
 
 /// A venue that serves HTTP.
-pub(in crate::suites) struct Served {
+pub(crate) struct Served {
     served: ServedEngine,
     keys: Vec<Key>,
 }
@@ -33,7 +33,7 @@ pub(in crate::suites) struct Served {
 impl Served {
     /// Opens accounts in a new venue, and makes keys for the first `members`. Rate limits are
     /// disabled; every other check is on.
-    pub(in crate::suites) fn start(
+    pub(crate) fn start(
         case: &str,
         settings: VenueSettings,
         directory: &Path,
@@ -52,7 +52,7 @@ impl Served {
     }
 
     /// A key that may only publish on a topic: its id and its secret.
-    pub(in crate::suites) fn producer_of(
+    pub(crate) fn producer_of(
         &self,
         case: &str,
         topic: &str,
@@ -65,12 +65,12 @@ impl Served {
         Ok((id, secret.reveal()))
     }
 
-    pub(in crate::suites) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.served.address()
     }
 
     /// Orders as requests, signed now, by the keys in turn.
-    pub(in crate::suites) fn signed(&self, bodies: impl Iterator<Item = String>) -> Requests {
+    pub(crate) fn signed(&self, bodies: impl Iterator<Item = String>) -> Requests {
         let time_us = now_us();
         let mut requests = Requests::default();
         for (position, body) in bodies.enumerate() {
@@ -94,27 +94,19 @@ impl Served {
     }
 
     /// A stream of the fills of a member's account.
-    pub(in crate::suites) fn fills_of(
-        &self,
-        case: &str,
-        member: u32,
-    ) -> Result<FillStream, BenchError> {
+    pub(crate) fn fills_of(&self, case: &str, member: u32) -> Result<FillStream, BenchError> {
         let Key { id, secret } = key(case, &self.served.keys, member, Scope::Read, Vec::new())?;
         FillStream::open(self.address(), &id, &secret, AccountId(member))
             .map_err(broken(case, "open a stream"))
     }
 
     /// Ends the venue and verifies that every answered order is in its journal.
-    pub(in crate::suites) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
+    pub(crate) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
         Ok(self.end_with_state(case, commands)?.events.tally.trades)
     }
 
     /// The same, and the state at the end.
-    pub(in crate::suites) fn end_with_state(
-        self,
-        case: &str,
-        commands: u64,
-    ) -> Result<Ended, BenchError> {
+    pub(crate) fn end_with_state(self, case: &str, commands: u64) -> Result<Ended, BenchError> {
         let engine = self.served.end(case)?;
         let marks = engine.marks();
         verify(case, "commands in the journal", marks.synced.0, commands)?;
@@ -125,12 +117,12 @@ impl Served {
 }
 
 /// A venue that has ended.
-pub(in crate::suites) struct Ended {
+pub(crate) struct Ended {
     /// What its events say.
-    pub(in crate::suites) events: EventTally,
+    pub(crate) events: EventTally,
     /// The state of its journal.
-    pub(in crate::suites) core: Core,
-    pub(in crate::suites) stats: Stats,
+    pub(crate) core: Core,
+    pub(crate) stats: Stats,
 }
 
 /// A new key of a member for its account.
@@ -155,7 +147,7 @@ fn key(
 }
 
 /// Request line and headers that every request has.
-pub(in crate::suites) fn head(path: &str, body_bytes: usize) -> String {
+pub(crate) fn head(path: &str, body_bytes: usize) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\
          content-length: {body_bytes}"
@@ -163,7 +155,7 @@ pub(in crate::suites) fn head(path: &str, body_bytes: usize) -> String {
 }
 
 /// The orders of a workload as JSON.
-pub(in crate::suites) fn bodies(workload: &Workload) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn bodies(workload: &Workload) -> impl Iterator<Item = String> + '_ {
     workload.operations.iter().filter_map(|operation| {
         let Operation::Place { side, price, quantity, .. } = operation else { return None };
         let side = if *side == Side::Buy { "buy" } else { "sell" };
@@ -176,7 +168,7 @@ pub(in crate::suites) fn bodies(workload: &Workload) -> impl Iterator<Item = Str
 }
 
 /// A number with decimal places.
-pub(in crate::suites) fn decimal(number: i64, places: u8) -> String {
+pub(crate) fn decimal(number: i64, places: u8) -> String {
     let unit = 10_i64.pow(places.into());
     format!("{}.{:0places$}", number / unit, number % unit, places = usize::from(places))
 }

@@ -140,6 +140,20 @@ struct Outstanding {
     filled: Option<u64>,
 }
 
+impl Outstanding {
+    /// Whether answer and fill have come, which must name one order.
+    fn is_done(&self, case: &str) -> Result<bool, BenchError> {
+        let (Some(answered), Some(filled)) = (self.answered, self.filled) else { return Ok(false) };
+        verify(case, "the order id of a fill", filled, answered)?;
+        Ok(true)
+    }
+
+    /// Takes a fill, of which an order has one.
+    fn take_fill(&mut self, case: &str, order: u64) -> Result<(), BenchError> {
+        verify(case, "a fill of the order before this one", self.filled.replace(order), None)
+    }
+}
+
 impl Client {
     fn new(connection: Connection, stream: FillStream) -> Client {
         Client { connection, stream, due: VecDeque::new(), outstanding: None }
@@ -196,12 +210,10 @@ fn load(
                 let orders = client.stream.read().map_err(failed())?;
                 let now = clock.now_ns();
                 for order in orders {
-                    let outstanding = client.outstanding.as_mut();
-                    let outstanding = outstanding.filter(|it| it.filled.is_none());
-                    let Some(sent) = outstanding else {
-                        return Err(broken(case, "match a fill")("no order of its is outstanding"));
-                    };
-                    sent.filled = Some(order);
+                    let sent = client.outstanding.as_mut();
+                    let sent = sent.ok_or("none of its orders is outstanding");
+                    let sent = sent.map_err(broken(case, "match a fill"))?;
+                    sent.take_fill(case, order)?;
                     if sent.request >= warm_up {
                         fills.record(now - schedule.scheduled_ns(sent.request));
                     }
@@ -220,10 +232,8 @@ fn load(
                     }
                 }
             }
-            if let Some(Outstanding { answered: Some(answered), filled: Some(filled), .. }) =
-                client.outstanding
-            {
-                verify(case, "the order id of a fill", filled, answered)?;
+            let outstanding = client.outstanding.as_ref();
+            if outstanding.map(|sent| sent.is_done(case)).transpose()? == Some(true) {
                 client.outstanding = None;
                 done += 1;
                 client.send_next(requests).map_err(failed())?;
@@ -287,4 +297,29 @@ fn rows(case: &Case, flow: &MarketFlow, passes: &[Pass]) -> Vec<Row> {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_and_fill_must_name_one_order_and_an_order_has_one_fill() {
+        let mut sent = Outstanding { request: 0, answered: None, filled: None };
+        sent.take_fill("case", 7).expect("the first fill");
+        assert!(!sent.is_done("case").expect("there is no answer yet"));
+        sent.answered = Some(7);
+        assert!(sent.is_done("case").expect("both name one order"));
+        sent.answered = Some(8);
+        assert!(sent.is_done("case").is_err());
+        assert!(sent.take_fill("case", 7).is_err());
+    }
+
+    #[test]
+    fn an_order_is_written_with_its_decimals() {
+        let flow = one_maker(1, 1);
+        let body = body(&flow.commands[1]).expect("it places an order");
+        let expected = r#"{"instrument":"IX01-USD","side":"buy","quantity":"10","price":"100.0"}"#;
+        assert_eq!(body, expected);
+    }
 }

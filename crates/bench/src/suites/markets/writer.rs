@@ -79,7 +79,7 @@ fn kill_beside(
     let (mut sent, mut between, mut since_ns) = (0, Latencies::new(), 0);
     submit(case, &mut producer, &KILL)?;
     let mut is_killed = false;
-    let mut steps = 0;
+    let mut steps = 0_u64;
     // Ends behind a pair, so that the trades are known.
     while !is_killed || works(&stepped) || sent % 2 == 1 || producer.outstanding() > 0 {
         if producer.outstanding() == usize::from(!is_killed) {
@@ -107,7 +107,7 @@ fn kill_beside(
             between.record(since_ns);
             since_ns = 0;
         }
-        if !came || steps % STEPS == 0 {
+        if !came || steps.is_multiple_of(STEPS) {
             // The writer may wait for them.
             Step::ALL.into_iter().filter(|step| *step != Step::Sequencer).for_each(|step| {
                 stepped.step(step);

@@ -25,11 +25,11 @@ const CORE_RATE: f64 = 8e6;
 /// The seed of every workload here, as in the figures of other systems.
 const SEED: u64 = 1;
 
-pub(in crate::suites) const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
+pub(crate) const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
     and come from passes of their own: the clock would cost as much as the operation.";
 const SECOND_HALF: &str = "Counted by the program's allocator over the second half of the stream; \
     the first half brings every table to its size.";
-pub(in crate::suites) const SECOND_ROUND: &str = "Counted by the program's allocator over a second round of the same \
+pub(crate) const SECOND_ROUND: &str = "Counted by the program's allocator over a second round of the same \
     commands; the first brings every table to its size.";
 const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
 
