@@ -58,6 +58,8 @@ fn with_members(context: &mut Context<'_>, members: u32, rate: u64) -> Result<Ou
     );
     let case = Case { work, risk: Risk::On, transport: Transport::Loopback };
     let name = case.to_string();
+    // Each member needs keys, which are made with a sync.
+    let members = context.sized(members, members.min(4));
     let rate = context.sized(rate, rate.min(500));
     let flow = one_maker(members, context.sized(rate * SECONDS, 150));
     let mut passes = Vec::new();
