@@ -49,8 +49,8 @@ fn every_part_has_its_rows_and_each_was_checked() {
     }
     assert_eq!(of("orders in bounded books", "acknowledgement p99, tenth").len(), 10, "{text}");
     assert_eq!(of("orders in bounded books", "over that of the first").len(), 1, "{text}");
-    assert_eq!(of("core, kill switch", "one command, longest").len(), 1, "{text}");
-    let beside = of("during a kill switch", "longest");
+    assert_eq!(of("core, kill switch", "longest command, each at its shortest").len(), 1, "{text}");
+    let beside = of("during a kill switch", "longest, each at its shortest");
     assert_eq!(beside.len(), 1, "{text}");
     assert!(beside[0]["checks"]["commands_meanwhile"].as_u64().unwrap() > 0);
 }

@@ -6,6 +6,7 @@ mod fills;
 mod kill_switch;
 mod levels;
 mod million;
+mod shortest;
 mod submitters;
 mod sustained;
 mod writer;

@@ -3,7 +3,7 @@
 use super::check::verify_core;
 use crate::drive::{Venue, VenueSettings, check, disk_sync, read_back_core};
 use crate::error::{BenchError, broken, verify};
-use crate::measure::{Clock, CoreWait, Latencies, Percentiles, Spread, percentile_spreads};
+use crate::measure::{Clock, Latencies, Percentiles, Spread, percentile_spreads};
 use crate::references::{MarketWork, Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome};
@@ -38,7 +38,6 @@ struct Pass {
     group_bytes: u64,
     /// The median, at `synced`.
     sync_ns: Option<u64>,
-    waited: Option<f64>,
 }
 
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
@@ -81,9 +80,7 @@ fn run(
     let settings = VenueSettings::at(context, level);
     let data = directory.path().join("venue");
     let Venue { engine, mut producer } = Venue::open(case, settings, &data, flow.opening())?;
-    let wait = CoreWait::start();
     let closed = closed_loop(case, &mut producer, &flow.commands, rounds, submitters)?;
-    let waited = wait.share();
     drop(producer);
     let group_bytes = engine.stats().group_bytes.value_at_quantile(0.5);
     let (events, core) = read_back_core(case, engine, closed.last)?;
@@ -98,7 +95,7 @@ fn run(
     };
     let Closed { rate, latencies, .. } = closed;
     let measured = latencies.count();
-    Ok(Pass { rate, latencies: latencies.percentiles(), measured, group_bytes, sync_ns, waited })
+    Ok(Pass { rate, latencies: latencies.percentiles(), measured, group_bytes, sync_ns })
 }
 
 /// The results of a closed loop.
@@ -173,14 +170,12 @@ fn rows(
     passes: &[Pass],
 ) -> Vec<Row> {
     let beside = Work::Market(MarketWork::Submitters(submitters as u64));
-    let waited = passes.iter().filter_map(|pass| pass.waited).reduce(f64::max);
     let row = |metric: String, spread: Spread, unit: Unit| {
         Row::of_spread(case, metric, spread, unit)
             .level(level.name())
             .checks(&flow.checks(rounds))
             .check("latencies", passes[0].measured)
             .check("median_group_bytes", passes[0].group_bytes)
-            .waited_for_core(waited)
             .footnote(ONE_THREAD)
             .footnote(FEES)
     };
