@@ -2,6 +2,7 @@
 
 use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies};
+use hdrhistogram::Histogram;
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, File, IoMode, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,6 +61,12 @@ impl Drop for OverwrittenFile {
     }
 }
 
+/// The median size of groups. A group is a whole number of blocks; a histogram returns the end of the
+/// range that it counts together, which would be a block more.
+pub(crate) fn median_group_bytes(sizes: &Histogram<u64>) -> u64 {
+    sizes.lowest_equivalent(sizes.value_at_quantile(0.5))
+}
+
 /// Times consecutive synchronous writes of `bytes` each.
 pub(crate) fn disk_sync(
     case: &str,
@@ -76,4 +83,19 @@ pub(crate) fn disk_sync(
         latencies.record(clock.now_ns() - before);
     }
     Ok(latencies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_groups_is_a_whole_number_of_blocks() {
+        for blocks in [1, 2, 3, 25, 255] {
+            let mut sizes = Histogram::<u64>::new(3).expect("three digits");
+            let bytes = blocks * BLOCK_BYTES as u64;
+            sizes.record(bytes).expect("it resizes itself");
+            assert_eq!(median_group_bytes(&sizes), bytes);
+        }
+    }
 }

@@ -11,7 +11,7 @@ mod threads;
 mod venue;
 
 pub(crate) use control::{Schedule, control, control_rows};
-pub(crate) use disk_sync::disk_sync;
+pub(crate) use disk_sync::{disk_sync, median_group_bytes};
 pub(crate) use feed::{Rejected, check, feed, feed_rounds};
 pub(crate) use funded_core::FundedCore;
 pub(crate) use open_loop::{OpenLoop, open_loop};

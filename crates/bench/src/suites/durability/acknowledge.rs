@@ -1,8 +1,8 @@
 //! The latency of a durable acknowledgement at a steady rate, in disk syncs.
 
 use crate::drive::{
-    OpenLoop, Schedule, Venue, VenueSettings, control, control_rows, disk_sync, open_loop,
-    read_back, submissions,
+    OpenLoop, Schedule, Venue, VenueSettings, control, control_rows, disk_sync, median_group_bytes,
+    open_loop, read_back, submissions,
 };
 use crate::error::{BenchError, verify};
 use crate::measure::{Latencies, Spread, percentile_spreads};
@@ -77,7 +77,7 @@ fn run(
     let totals = read_back(case, engine, open.last)?;
     verify(case, "the result", totals, workload.expected)?;
     let control = control_before.map_or_else(beside, Ok)?;
-    let group_bytes = stats.group_bytes.value_at_quantile(0.5);
+    let group_bytes = median_group_bytes(&stats.group_bytes);
     let writes = context.sized(2_000, 50);
     let sync = disk_sync(case, directory.path(), group_bytes as usize, writes)?;
     Ok(Pass {

@@ -1,6 +1,6 @@
 //! One run of a workload through an engine, from an empty directory to a verified end.
 
-use crate::drive::{Venue, VenueSettings, feed, read_back};
+use crate::drive::{Venue, VenueSettings, feed, median_group_bytes, read_back};
 use crate::error::{BenchError, verify};
 use crate::measure::Percentiles;
 use crate::suite::Context;
@@ -62,7 +62,7 @@ impl Arm {
             rate,
             acknowledge: Percentiles::of(&acknowledge),
             groups: after.groups - before.groups,
-            group_bytes: sizes.value_at_quantile(0.5),
+            group_bytes: median_group_bytes(&sizes),
             bytes_per_command: (bytes as f64 / commands as f64 * 10.0).round() / 10.0,
         }
     }

@@ -1,7 +1,7 @@
 //! An order over HTTP until its fill arrives on the private stream of its account.
 
 use super::check::{verify_core, verify_tally};
-use crate::drive::{VenueSettings, both, disk_sync};
+use crate::drive::{VenueSettings, both, disk_sync, median_group_bytes};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Latencies, Pace, Spread, exact_sleeps, percentile_spreads};
 use crate::references::{MarketWork, Metric, Work};
@@ -42,6 +42,8 @@ struct Pass {
     answers: Latencies,
     late_ns_max: u64,
     group_bytes: u64,
+    /// The median of the journal's own writes during the pass.
+    write_ns: u64,
     sync_ns: u64,
 }
 
@@ -105,12 +107,13 @@ fn run(
     // All orders are alike, so that the trades do not depend on who was first.
     verify_tally(name, flow, &events.tally)?;
     verify_core(name, flow, 1, events.tally.into(), &core)?;
-    let group_bytes = stats.group_bytes.value_at_quantile(0.5);
+    let group_bytes = median_group_bytes(&stats.group_bytes);
     let writes = context.sized(1_000, 20);
     let sync = disk_sync(name, directory.path(), group_bytes as usize, writes)?;
     let Loaded { fills, answers, late_ns_max } = loaded;
     let sync_ns = sync.percentiles().p50.max(1);
-    Ok(Pass { fills, answers, late_ns_max, group_bytes, sync_ns })
+    let write_ns = stats.write_ns.value_at_quantile(0.5);
+    Ok(Pass { fills, answers, late_ns_max, group_bytes, write_ns, sync_ns })
 }
 
 /// An order as JSON.
@@ -277,6 +280,7 @@ fn rows(case: &Case, flow: &MarketFlow, passes: &[Pass]) -> Vec<Row> {
             .check("answer_p50_ns", answer.p50)
             .check("answer_p99_ns", answer.p99)
             .check("median_group_bytes", passes[0].group_bytes)
+            .check("engine_write_p50_ns", passes[passes.len() / 2].write_ns)
             .check("client_late_ns_max", late)
             .footnote(OPEN_LOOP)
             .footnote(SIGNED)

@@ -1,7 +1,9 @@
 //! A million orders of 100 accounts on ten instruments, through the core and through the engine.
 
 use super::check::{Traded, refused, verify_core, verify_flow, verify_tally};
-use crate::drive::{FundedCore, Venue, VenueSettings, feed, read_back_core, submissions};
+use crate::drive::{
+    FundedCore, Venue, VenueSettings, feed, median_group_bytes, read_back_core, submissions,
+};
 use crate::error::BenchError;
 use crate::measure::{Clock, CoreWait, Percentiles, Spread};
 use crate::references::{MarketWork, Metric, Work};
@@ -108,7 +110,7 @@ fn run_engine(
     Ok(Run {
         rate: fed.answered as f64 * 1e9 / fed.elapsed_ns as f64,
         groups: stats.groups,
-        group_bytes: stats.group_bytes.value_at_quantile(0.5),
+        group_bytes: median_group_bytes(&stats.group_bytes),
         acknowledge: Percentiles::of(&stats.acknowledge_ns),
     })
 }

@@ -1,7 +1,7 @@
 //! Many submitters with one order outstanding each.
 
 use super::check::verify_core;
-use crate::drive::{Venue, VenueSettings, check, disk_sync, read_back_core};
+use crate::drive::{Venue, VenueSettings, check, disk_sync, median_group_bytes, read_back_core};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Latencies, Percentiles, Spread, percentile_spreads};
 use crate::references::{MarketWork, Metric, Work};
@@ -82,7 +82,7 @@ fn run(
     let Venue { engine, mut producer } = Venue::open(case, settings, &data, flow.opening())?;
     let closed = closed_loop(case, &mut producer, &flow.commands, rounds, submitters)?;
     drop(producer);
-    let group_bytes = engine.stats().group_bytes.value_at_quantile(0.5);
+    let group_bytes = median_group_bytes(&engine.stats().group_bytes);
     let (events, core) = read_back_core(case, engine, closed.last)?;
     verify_core(case, flow, rounds, events.tally.into(), &core)?;
     let sync_ns = match level {
