@@ -17,6 +17,7 @@ const LAYERS: &[(&str, u32)] = &[
     ("rialto-spinlock", 0),
     ("rialto-clock", 0),
     ("rialto-threads", 0),
+    ("rialto-calendar", 1),
     ("rialto-model", 1),
     ("rialto-disk", 1),
     ("rialto-ident", 1),
