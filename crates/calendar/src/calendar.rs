@@ -1,8 +1,9 @@
 //! Which dates are trading days, and with which sessions.
 
+use crate::CalendarError;
+use crate::error::Place;
 use crate::schedule::{Begins, Held, Session};
 use crate::zone::Zone;
-use crate::{CalendarError, Place};
 use jiff::civil::{Date, DateTime, Weekday};
 use rialto_clock::Timestamp;
 use std::collections::BTreeMap;
@@ -107,7 +108,7 @@ impl Calendar {
                     "the last holiday or half day is {last}, before today, {today}; add those to \
                      come"
                 );
-                Err(CalendarError::Fault { place: day.place, message })
+                Err(day.place.fault(message))
             }
             _ => Ok(()),
         }

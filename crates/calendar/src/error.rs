@@ -1,14 +1,12 @@
 //! What is wrong with a calendar.
 
-use std::fmt;
-
 /// A position in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// From 1.
+    pub(crate) line: usize,
+    /// In characters, from 1.
+    pub(crate) column: usize,
 }
 
 impl Place {
@@ -19,23 +17,23 @@ impl Place {
         let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
         Place { line, column }
     }
-}
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
+    pub(crate) fn fault(self, message: impl Into<String>) -> CalendarError {
+        CalendarError::Fault { line: self.line, column: self.column, message: message.into() }
     }
 }
 
-/// The reason why a calendar is refused.
+/// The reason why a calendar is refused, or an expansion of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalendarError {
     /// Something in the file is wrong.
-    #[error("{place}: {message}")]
+    #[error("{line}:{column}: {message}")]
     Fault {
-        /// Where it is.
-        place: Place,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
         /// What is wrong, and what would be right.
         message: String,
     },

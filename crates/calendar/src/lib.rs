@@ -47,7 +47,7 @@ mod transition;
 mod zone;
 
 pub use calendar::{Calendar, DayKind};
-pub use error::{CalendarError, Place};
+pub use error::CalendarError;
 pub use expand::{DAYS_MAX, TradingDay};
 pub use file::{FILE_BYTES_MAX, NAME_CHARACTERS_MAX, SPECIAL_DAYS_MAX};
 pub use jiff::civil::Date;

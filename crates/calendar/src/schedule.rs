@@ -1,7 +1,8 @@
 //! The sessions of a trading day in local times.
 
+use crate::Phase;
+use crate::error::Place;
 use crate::local::{DAY_S, LocalTime};
-use crate::{Phase, Place};
 use jiff::civil::Date;
 
 /// The most sessions of a trading day.

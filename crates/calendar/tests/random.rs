@@ -223,9 +223,9 @@ proptest! {
                 let all = calendar.transitions(midnight(plan.middle), 10).unwrap();
                 prop_assert!(all.windows(2).all(|pair| pair[0].at < pair[1].at));
             }
-            Err(rialto_calendar::CalendarError::Fault { place, message }) => {
+            Err(rialto_calendar::CalendarError::Fault { line, column, message }) => {
                 let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
-                prop_assert!((1..=lines).contains(&place.line) && place.column > 0);
+                prop_assert!((1..=lines).contains(&line) && column > 0);
                 prop_assert!(!message.is_empty() && !message.contains('\n'));
             }
             Err(other) => prop_assert!(false, "{other}"),

@@ -32,7 +32,7 @@ fn check_ordinary(sessions: &[Session]) -> Result<(), CalendarError> {
         first.begin(),
         last.end,
     );
-    Err(CalendarError::Fault { place: first.begin_place, message })
+    Err(first.begin_place.fault(message))
 }
 
 fn check_pair(calendar: &Calendar, first: Date, second: Date) -> Result<(), CalendarError> {
@@ -46,7 +46,7 @@ fn check_pair(calendar: &Calendar, first: Date, second: Date) -> Result<(), Cale
         "the trading day {second} begins here at {begins}, before the trading day {first} ends at \
          {ends}; begin it then or later"
     );
-    Err(CalendarError::Fault { place: next.session.begin_place, message })
+    Err(next.session.begin_place.fault(message))
 }
 
 fn begin(held: &Held<'_>) -> Option<DateTime> {

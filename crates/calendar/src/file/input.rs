@@ -1,8 +1,9 @@
 //! Values of a file, and faults with their places.
 
 use super::quoted;
+use crate::CalendarError;
+use crate::error::Place;
 use crate::local::{self, LocalTime};
-use crate::{CalendarError, Place};
 use jiff::civil::Date;
 use std::ops::Range;
 use toml::Spanned;
@@ -24,7 +25,7 @@ pub(super) struct Table<'v, 'i> {
 
 impl Input<'_> {
     pub(super) fn fault(&self, at: Range<usize>, message: impl Into<String>) -> CalendarError {
-        CalendarError::Fault { place: self.place(at), message: message.into() }
+        self.place(at).fault(message)
     }
 
     pub(super) fn place(&self, at: Range<usize>) -> Place {

@@ -32,7 +32,7 @@ pub(super) fn read_all(
                 session.begin(),
                 before.end,
             );
-            return Err(CalendarError::Fault { place: session.begin_place, message });
+            return Err(session.begin_place.fault(message));
         }
         sessions.push(session);
     }

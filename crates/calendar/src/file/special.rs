@@ -48,7 +48,7 @@ fn add(
     for value in dates {
         let date = input.date(value)?;
         let place = input.place(value.span());
-        let fault = |message| Err(CalendarError::Fault { place, message });
+        let fault = |message: String| Err(place.fault(message));
         if let Some(first) = calendar.special_days.get(&date) {
             let was = if first.sessions.is_some() { "half day" } else { "holiday" };
             let is = if sessions.is_some() { "half day" } else { "holiday" };

@@ -3,6 +3,7 @@
 mod admin;
 #[cfg(feature = "bench")]
 mod bench;
+mod calendar;
 mod configuration;
 mod connection;
 mod market;
@@ -34,6 +35,8 @@ enum Command {
     Demo(crate::demo::Args),
     /// Print every setting with its default, or check a file.
     Config(configuration::Args),
+    /// Check a trading calendar, and show its days. The venue does not run by one yet.
+    Calendar(calendar::Args),
     /// Enter an order.
     Order(order::Order),
     /// Cancel orders.
@@ -111,6 +114,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Serve(args) => serve::run(&args),
         Command::Demo(args) => crate::demo::run(&args),
         Command::Config(args) => configuration::run(&args),
+        Command::Calendar(args) => calendar::run(&args),
         Command::Order(args) => args.run(),
         Command::Cancel(args) => args.run(),
         Command::Amend(args) => args.run(),
