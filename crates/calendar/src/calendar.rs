@@ -7,6 +7,7 @@ use crate::zone::Zone;
 use jiff::civil::{Date, DateTime, Weekday};
 use rialto_clock::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The trading days of a venue. It does not change; a changed file is read as another calendar.
 #[derive(Clone, Debug)]
@@ -23,8 +24,8 @@ pub struct Calendar {
 #[derive(Clone, Debug)]
 pub(crate) struct SpecialDay {
     pub(crate) name: Option<String>,
-    /// The sessions of a half day; none on a holiday.
-    pub(crate) sessions: Option<Vec<Session>>,
+    /// The sessions of a half day, shared by its dates; none on a holiday.
+    pub(crate) sessions: Option<Arc<[Session]>>,
     /// Where the file has the date.
     pub(crate) place: Place,
 }
@@ -96,8 +97,8 @@ impl Calendar {
         }
     }
 
-    /// Refuses a calendar whose special days are all before `today`: nobody has added those of the
-    /// next year. A calendar without special days is accepted.
+    /// Refuses a calendar whose special days are all before `today`: the next ones have not been
+    /// added. A calendar without special days is accepted.
     ///
     /// # Errors
     /// [`CalendarError::Fault`] at the last special day.
@@ -105,8 +106,8 @@ impl Calendar {
         match self.special_days.last_key_value() {
             Some((last, day)) if *last < today => {
                 let message = format!(
-                    "the last holiday or half day is {last}, before today, {today}; add those to \
-                     come"
+                    "the last holiday or half day is {last}, before today, {today}; add the \
+                     next ones"
                 );
                 Err(day.place.fault(message))
             }
@@ -137,10 +138,11 @@ impl Calendar {
         Some(date)
     }
 
-    /// The sessions of the trading day `date`, without those that a holiday leaves out.
+    /// The sessions of the trading day `date`, except for what a holiday leaves out.
     pub(crate) fn held_on(&self, date: Date) -> Vec<Held<'_>> {
         let special = self.special_days.get(&date);
-        let sessions = special.map_or(Some(&self.sessions), |day| day.sessions.as_ref());
+        let sessions =
+            special.map_or(Some(self.sessions.as_slice()), |day| day.sessions.as_deref());
         let held = |session| {
             let begins_on = self.begins_on(session, date)?;
             Some(Held { session, begins_on })

@@ -34,8 +34,7 @@ impl Calendar {
         let end = now.saturating_add(u64::from(days) * Timestamp::DAY);
         let last_date = self.zone.local(end).date();
         let mut found = Vec::new();
-        // A trading day ends with its date. Where clocks go back over midnight, the date before has
-        // begun again.
+        // A trading day ends with its date at the latest: at the first instant of the next one.
         let mut next = self.zone.local(now).date().yesterday().ok();
         while let Some(day) = next.and_then(|date| self.trading_day_from(date)) {
             let transitions = self.transitions_of(day);

@@ -142,3 +142,34 @@ fn a_phase_that_the_clocks_skip_is_left_out() {
     assert_eq!(names("2026-03-29"), ["pre_open", "continuous", "closed"]);
     assert_eq!(names("2026-04-05"), ["pre_open", "opening_call", "continuous", "closed"]);
 }
+
+#[test]
+fn a_date_that_begins_twice_does_not_bring_a_trading_day_back() {
+    // In 2010, Newfoundland's clocks went from 00:01 of 7 November to 23:01 of the 6th, at 02:31 UTC.
+    let calendar = Calendar::parse(
+        r#"
+        zone = "America/St_Johns"
+        weekdays = ["saturday", "sunday", "monday"]
+        [[session]]
+        begins = "day_before"
+        on_holiday_eve = true
+        end = "00:00"
+        phases = [{ at = "00:00", phase = "continuous" }]
+        "#,
+    )
+    .unwrap();
+    let second = |utc: &str| {
+        let time: jiff::Timestamp = utc.parse().unwrap();
+        Timestamp(u64::try_from(time.as_nanosecond()).unwrap())
+    };
+    for (utc, local, day) in [
+        ("2010-11-07T02:29:59Z", "2010-11-06T23:59:59", "2010-11-07"),
+        ("2010-11-07T02:30:00Z", "2010-11-07T00:00:00", "2010-11-08"),
+        ("2010-11-07T02:31:00Z", "2010-11-06T23:01:00", "2010-11-08"),
+        ("2010-11-07T03:30:00Z", "2010-11-07T00:00:00", "2010-11-08"),
+    ] {
+        let now = second(utc);
+        assert_eq!(calendar.local(now).to_string(), local);
+        assert_eq!(calendar.in_force(now).unwrap().day, date(day).unwrap(), "{utc}");
+    }
+}

@@ -122,6 +122,32 @@ fn a_session_of_the_day_before_begins_on_sunday_for_monday() {
 }
 
 #[test]
+fn a_session_of_the_day_before_is_left_out_if_that_is_a_holiday() {
+    let calendar = Calendar::parse(
+        r#"
+        zone = "UTC"
+        weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"]
+        [[session]]
+        begins = "day_before"
+        end = "02:00"
+        phases = [{ at = "22:00", phase = "continuous" }]
+        [[session]]
+        end = "17:00"
+        phases = [{ at = "09:00", phase = "continuous" }]
+        [[holiday]]
+        dates = ["2027-01-17", "2027-01-20"]
+        "#,
+    )
+    .unwrap();
+    // Sunday the 17th, and Wednesday.
+    assert_eq!(begin(&calendar, "2027-01-11"), "2027-01-10T22:00:00 continuous");
+    assert_eq!(begin(&calendar, "2027-01-18"), "2027-01-18T09:00:00 continuous");
+    assert_eq!(begin(&calendar, "2027-01-19"), "2027-01-18T22:00:00 continuous");
+    assert_eq!(begin(&calendar, "2027-01-21"), "2027-01-21T09:00:00 continuous");
+    assert_eq!(begin(&calendar, "2027-01-22"), "2027-01-21T22:00:00 continuous");
+}
+
+#[test]
 fn a_half_day_has_sessions_of_its_own() {
     let calendar = Calendar::parse(EQUITIES).unwrap();
     let half = shown(&calendar, "2026-12-24");
@@ -223,6 +249,24 @@ fn a_window_holds_what_begins_in_it() {
 }
 
 #[test]
+fn a_window_from_midnight_has_the_end_of_the_date_before() {
+    let calendar = Calendar::parse(
+        r#"
+        zone = "UTC"
+        weekdays = ["friday"]
+        [[session]]
+        end = "24:00"
+        phases = [{ at = "09:00", phase = "continuous" }]
+        "#,
+    )
+    .unwrap();
+    let midnight = nanoseconds("2026-11-28T00:00:00Z");
+    let all = calendar.transitions(midnight, 1).unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!((all[0].at, all[0].phase, all[0].day), (midnight, Phase::Closed, day("2026-11-27")));
+}
+
+#[test]
 fn an_expansion_has_a_most_of_days() {
     let calendar = Calendar::parse(EQUITIES).unwrap();
     let now = nanoseconds("2026-12-21T00:00:00Z");
@@ -250,7 +294,7 @@ fn special_days_that_are_all_past_are_refused() {
     assert_eq!(calendar.check_special_days(day("2027-01-01")), Ok(()));
     let error = calendar.check_special_days(day("2027-01-02")).unwrap_err().to_string();
     let expected = "39:10: the last holiday or half day is 2027-01-01, before today, 2027-01-02; \
-                    add those to come";
+                    add the next ones";
     assert_eq!(error, expected);
     let (without, _) = COMMODITIES.split_once("[[holiday]]").unwrap();
     assert_eq!(Calendar::parse(without).unwrap().check_special_days(day("2400-01-01")), Ok(()));

@@ -453,7 +453,7 @@ fn a_calendar_has_a_most_of_special_days() {
         assert_eq!(
             refused(&with_holidays(count)),
             "2021:1: a calendar has at most 2000 holidays and half days, and this is one more; drop \
-             those that are past"
+             past ones"
         );
     }
 }

@@ -5,6 +5,7 @@ use super::{SPECIAL_DAYS_MAX, WEEKDAYS, name, quoted, session};
 use crate::calendar::SpecialDay;
 use crate::schedule::Session;
 use crate::{Calendar, CalendarError, DayKind};
+use std::sync::Arc;
 use toml::de::DeTable;
 
 /// Reads the special days into `calendar`, whose weekdays are known.
@@ -25,7 +26,7 @@ pub(super) fn read_all(
                            under [[holiday]]";
             return Err(input.fault(half_day.span.clone(), message));
         }
-        let sessions = session::read_all(input, &sessions)?;
+        let sessions: Arc<[Session]> = session::read_all(input, &sessions)?.into();
         add(input, &half_day, "the half day", Some(&sessions), calendar)?;
     }
     Ok(())
@@ -35,7 +36,7 @@ fn add(
     input: &Input<'_>,
     table: &Table<'_, '_>,
     of: &str,
-    sessions: Option<&Vec<Session>>,
+    sessions: Option<&Arc<[Session]>>,
     calendar: &mut Calendar,
 ) -> Result<(), CalendarError> {
     let name = table.get("name").map(|value| name(input, value)).transpose()?;
@@ -71,7 +72,7 @@ fn add(
         if calendar.special_days.len() == SPECIAL_DAYS_MAX {
             return fault(format!(
                 "a calendar has at most {SPECIAL_DAYS_MAX} holidays and half days, and this is one \
-                 more; drop those that are past"
+                 more; drop past ones"
             ));
         }
         let day = SpecialDay { name: name.map(str::to_owned), sessions: sessions.cloned(), place };

@@ -278,7 +278,8 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
     let until = prop_oneof![Just(DAY_S), 60..DAY_S, 75_600_i64..DAY_S];
     let head = (0..MIDDLES.len(), prop::array::uniform7(prop::bool::weighted(0.8)), until);
     head.prop_flat_map(|(at, weekdays, until)| {
-        let special = (-12_i64..12, prop::option::weighted(0.4, sessions(until)));
+        let special =
+            (prop_oneof![-3_i64..4, -12_i64..12], prop::option::weighted(0.4, sessions(until)));
         let special = prop::collection::vec(special, 0..5);
         (Just((at, weekdays)), sessions(until), special)
     })
