@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 18] = [
+const ALTERATIONS: [Alteration; 21] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -39,8 +39,8 @@ const ALTERATIONS: [Alteration; 18] = [
     Alteration {
         decision: "an expiry is refused before a price outside the collar",
         file: "place.rs",
-        from: "        let expire_at = self.expiry(market, terms)?;\n        if priced {\n            market.check_collar(terms.price)?;\n        }\n",
-        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = self.expiry(market, terms)?;\n",
+        from: "        let expire_at = self.expiry(market, terms)?;\n        if priced {\n",
+        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = self.expiry(market, terms)?;\n        if priced {\n",
         test: SHALLOW,
     },
     Alteration {
@@ -147,6 +147,27 @@ const ALTERATIONS: [Alteration; 18] = [
         from: "laps: if sweep.under_way { 2 } else { 1 }",
         to: "laps: 1",
         test: DEEP,
+    },
+    Alteration {
+        decision: "between equal surpluses of buys and of sells, the reference price decides",
+        file: "book/uncross.rs",
+        from: "if bought < sold => (price, bought),",
+        to: "if bought <= sold => (price, bought),",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a call ends at its time",
+        file: "ranges.rs",
+        from: "&& due <= self.time",
+        to: "&& due < self.time",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an incoming order trades only at prices in its range, also below it",
+        file: "matching.rs",
+        from: "if !taker.range.contains(price) {",
+        to: "if taker.range.high < price {",
+        test: SHALLOW,
     },
     Alteration {
         decision: "a command touches 256 orders",

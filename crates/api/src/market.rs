@@ -18,7 +18,7 @@ pub struct InstrumentInfo {
     pub id: InstrumentId,
     /// What kind of contract it is.
     pub kind: InstrumentKind,
-    /// Whether it can be traded.
+    /// The phase.
     pub state: InstrumentState,
     /// The currency that is traded.
     pub base: CurrencyCode,
@@ -42,7 +42,8 @@ pub struct InstrumentInfo {
     pub notional_min: Decimal,
     /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     pub collar_ppm: u32,
-    /// The reference before the first trade; 0 is none.
+    /// The price that the limits of the day are around, and the reference price before the first
+    /// trade; 0 is none.
     pub reference_price: Decimal,
     /// How far a market order without a limit may trade from the best price, in millionths.
     pub market_protection_ppm: u32,
@@ -148,8 +149,9 @@ pub struct TradeInfo {
     pub price: Decimal,
     /// The quantity.
     pub quantity: Decimal,
-    /// The side of the order that came in.
-    pub taker_side: Side,
+    /// The side of the order that came in; a trade of an auction has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taker_side: Option<Side>,
     /// The sequence of the command.
     pub seq: Seq,
     /// The time of the command.
@@ -206,6 +208,99 @@ pub struct TickerAnswer {
     /// The window.
     #[serde(flatten)]
     pub ticker: TickerInfo,
+}
+
+/// The price of an auction, and what trades at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuctionResultInfo {
+    /// The price of all its trades.
+    pub price: Decimal,
+    /// The quantity that trades, before self-trade prevention.
+    pub volume: Decimal,
+    /// The quantity that could trade at the price and has no counterparty.
+    pub surplus: Decimal,
+    /// The side of the surplus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surplus_side: Option<Side>,
+}
+
+/// What interrupted trading, or extended a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InterruptionInfo {
+    /// The price that is outside of the range.
+    pub price: Decimal,
+    /// The lowest price of the range.
+    pub low: Decimal,
+    /// The highest price of the range.
+    pub high: Decimal,
+    /// Whether the call lasts until an operator ends it.
+    pub until_command: bool,
+}
+
+/// The phase of an instrument and its auction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuctionInfo {
+    /// The phase.
+    pub state: InstrumentState,
+    /// In a call: what would trade if it ended now; `null` if nothing would. It is computed at most
+    /// every 250 ms, and may be older than `seq`.
+    pub indicative: Option<AuctionResultInfo>,
+    /// The last auction.
+    pub last: Option<AuctionResultInfo>,
+    /// Why the call was begun or extended, if a price was out of range.
+    pub interrupted: Option<InterruptionInfo>,
+}
+
+/// A range of prices, both ends included. If `low` is above `high`, no price is inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RangeInfo {
+    /// The lowest price.
+    pub low: Decimal,
+    /// The highest price.
+    pub high: Decimal,
+}
+
+/// The rules of an instrument's auctions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuctionRulesInfo {
+    /// Fee of both sides of a trade in an auction, in millionths of the notional.
+    pub fee_ppm: i32,
+    /// Self-trade prevention in auctions.
+    pub self_trade: SelfTrade,
+    /// Limits of the day around the instrument's `reference_price`, in millionths; 0 is none.
+    pub daily_range_ppm: u32,
+    /// Range of trades around the price of the last trade in an auction, in millionths; 0 is none.
+    pub static_range_ppm: u32,
+    /// Range of trades around the last price, in millionths; 0 is none.
+    pub dynamic_range_ppm: u32,
+    /// Range of the price of an auction around the last price, in millionths; 0 is none.
+    pub auction_range_ppm: u32,
+    /// The same for an extended call.
+    pub extended_range_ppm: u32,
+    /// Least length of an interruption or an extension, in milliseconds.
+    pub call_ms: u32,
+    /// How much longer it may last, in milliseconds.
+    pub random_end_ms: u32,
+}
+
+/// The phase of an instrument, its auction, and the ranges that its prices must stay in.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AuctionAnswer {
+    /// The sequence that the answer is complete up to.
+    pub seq: Seq,
+    /// The time of that command.
+    pub time: Timestamp,
+    /// The symbol of the instrument.
+    pub instrument: Symbol,
+    /// The phase and the auction.
+    #[serde(flatten)]
+    pub auction: AuctionInfo,
+    /// The limits of the day: orders outside are refused.
+    pub daily_limits: Option<RangeInfo>,
+    /// An order that comes now and would trade outside interrupts trading.
+    pub trading_range: Option<RangeInfo>,
+    /// The rules of auctions.
+    pub rules: AuctionRulesInfo,
 }
 
 /// How fresh the answer has to be.

@@ -457,7 +457,7 @@ pub struct FillInfo {
     pub instrument: Symbol,
     /// The side: buy or sell.
     pub side: Side,
-    /// Whether the order was the maker or the taker.
+    /// Whether the order was the maker or the taker, or traded in an auction.
     pub role: Role,
     /// The price.
     pub price: Decimal,
@@ -571,7 +571,7 @@ pub enum OrderEvent {
         instrument: Symbol,
         /// The trade.
         trade_id: TradeId,
-        /// Whether the order was the maker or the taker.
+        /// Whether the order was the maker or the taker, or traded in an auction.
         role: Role,
         /// The price.
         price: Decimal,

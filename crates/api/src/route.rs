@@ -13,8 +13,8 @@ use crate::depot::{
 use crate::health::{AliveAnswer, HealthAnswer, ReadyAnswer};
 use crate::key::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer};
 use crate::market::{
-    BookAnswer, BookQuery, FreshQuery, InstrumentAnswer, InstrumentsAnswer, TickerAnswer,
-    TimeAnswer, TradesAnswer, TradesQuery,
+    AuctionAnswer, BookAnswer, BookQuery, FreshQuery, InstrumentAnswer, InstrumentsAnswer,
+    TickerAnswer, TimeAnswer, TradesAnswer, TradesQuery,
 };
 use crate::order::{
     AccountQuery, AmendRequest, BatchAnswer, BatchRequest, CancelQuery, DeadManAnswer,
@@ -30,10 +30,10 @@ use crate::queue::{
 use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQuery};
 use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
-    AccountRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer, CreatedAnswer,
-    CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest, MemberRequest, RulesRequest,
-    RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer,
-    TransferRequest,
+    AccountRequest, AuctionRulesRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer,
+    CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest, MemberRequest,
+    PhaseRequest, RulesRequest, RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer,
+    StateRequest, TransferAnswer, TransferRequest,
 };
 use crate::withdrawal::{
     ApproveRequest, RejectRequest, WithdrawalAnswer, WithdrawalRequest, WithdrawalsAnswer,
@@ -370,6 +370,8 @@ routes! {
             (TradesQuery) -> [200 TradesAnswer];
         Ticker "GET" "/v1/ticker/{symbol}" PUBLIC, "Shows the last 24 hours.",
             (FreshQuery) -> [200 TickerAnswer];
+        Auction "GET" "/v1/auction/{symbol}" PUBLIC, "Shows the phase of an instrument and its auction.",
+            (FreshQuery) -> [200 AuctionAnswer];
         Time "GET" "/v1/time" PUBLIC, "Tells the time at the venue.",
             (Nothing) -> [200 TimeAnswer];
         Stream "GET" "/v1/stream" PUBLIC, "Market data and an account's own events over WebSocket.",
@@ -400,11 +402,16 @@ routes! {
             (Nothing, InstrumentRequest) -> [201 CreatedAnswer];
         AdminRules "PATCH" "/v1/admin/instruments/{symbol}" ADMIN, "Changes rules of an instrument.",
             (Nothing, RulesRequest) -> [200 InstrumentChangedAnswer];
+        AdminState "POST" "/v1/admin/state" ADMIN, "Puts an instrument into another phase.",
+            (Nothing, PhaseRequest) -> [200 InstrumentChangedAnswer];
+        AdminAuctionRules "POST" "/v1/admin/auction-rules" ADMIN,
+            "Changes rules of an instrument's auctions.",
+            (Nothing, AuctionRulesRequest) -> [200 InstrumentChangedAnswer];
         AdminHalt "POST" "/v1/admin/halt" ADMIN, "Halts an instrument: only cancels are taken.",
             (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminResume "POST" "/v1/admin/resume" ADMIN, "Opens an instrument again.",
             (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
-        AdminClose "POST" "/v1/admin/close" ADMIN, "Closes an instrument and cancels its orders.",
+        AdminClose "POST" "/v1/admin/close" ADMIN, "Withdraws an instrument and cancels its orders.",
             (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminDeposits "POST" "/v1/admin/deposits" ADMIN, "Adds to a balance.",
             (Nothing, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];

@@ -2,7 +2,7 @@
 
 use crate::error::ErrorDetail;
 use crate::limits::MESSAGES_MAX;
-use crate::market::{BookSides, LevelInfo, TickerInfo, TradeInfo};
+use crate::market::{AuctionInfo, BookSides, LevelInfo, TickerInfo, TradeInfo};
 use crate::order::{FillInfo, OrderEvent, OrderInfo};
 use crate::queue::{LeaseRequest, MessageInfo};
 use crate::text::{Rows, Str, U64Text};
@@ -41,6 +41,8 @@ enumeration! {
         Fills = 4, "fills";
         /// An account's balances.
         Balances = 5, "balances";
+        /// The phase and the auction of an instrument.
+        Auction = 6, "auction";
     }
 }
 
@@ -65,7 +67,7 @@ pub struct StreamRequest<'a> {
     /// `subscribe`, `unsubscribe`: the channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<StreamChannel>,
-    /// `book`, `trades`, `ticker`: the symbol of the instrument.
+    /// `book`, `trades`, `ticker`, `auction`: the symbol of the instrument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
     /// `orders`, `fills`, `balances`: which account; may be left out where the key has one.
@@ -87,7 +89,6 @@ pub struct StreamRequest<'a> {
 /// A message of the venue.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "written once, or read one at a time")]
 pub enum StreamMessage<'a> {
     /// The whole book, or the best levels of it.
     Book {
@@ -136,6 +137,18 @@ pub enum StreamMessage<'a> {
         /// The window.
         #[serde(flatten)]
         ticker: TickerInfo,
+    },
+    /// The phase of an instrument and its auction, as they are now.
+    Auction {
+        /// The symbol of the instrument.
+        instrument: Symbol,
+        /// The sequence that it is complete up to.
+        seq: Seq,
+        /// The time of that command.
+        time: Timestamp,
+        /// The phase and the auction.
+        #[serde(flatten)]
+        auction: AuctionInfo,
     },
     /// A balance that changed.
     Balance {

@@ -75,6 +75,73 @@ pub struct StateRequest<'a> {
     pub instrument: Str<'a>,
 }
 
+/// A phase to put an instrument into.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseRequest<'a> {
+    /// Its symbol.
+    #[serde(borrow)]
+    pub instrument: Str<'a>,
+    /// The new phase.
+    pub state: InstrumentState,
+}
+
+/// New rules of an instrument's auctions. A field that is left out stays as it is.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuctionRulesRequest<'a> {
+    /// Its symbol.
+    #[serde(borrow)]
+    pub instrument: Str<'a>,
+    /// Fee of both sides of a trade in an auction, in millionths of the notional; an order pays at
+    /// most its own rate as a taker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fee_ppm: Option<i32>,
+    /// Self-trade prevention in auctions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_trade: Option<SelfTrade>,
+    /// Limits of the day around the instrument's `reference_price`, in millionths; 0 is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub daily_range_ppm: Option<u32>,
+    /// Range of trades around the price of the last trade in an auction, in millionths; 0 is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub static_range_ppm: Option<u32>,
+    /// Range of trades around the last price, in millionths; 0 is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_range_ppm: Option<u32>,
+    /// Range of the price of an auction around the last price, in millionths; 0 is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auction_range_ppm: Option<u32>,
+    /// The same for an extended call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extended_range_ppm: Option<u32>,
+    /// Least length of an interruption or an extension, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_ms: Option<u32>,
+    /// How much longer it may last, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_end_ms: Option<u32>,
+}
+
+impl<'a> AuctionRulesRequest<'a> {
+    /// Changes nothing yet.
+    #[must_use]
+    pub fn of(symbol: &'a str) -> AuctionRulesRequest<'a> {
+        AuctionRulesRequest {
+            instrument: symbol.into(),
+            fee_ppm: None,
+            self_trade: None,
+            daily_range_ppm: None,
+            static_range_ppm: None,
+            dynamic_range_ppm: None,
+            auction_range_ppm: None,
+            extended_range_ppm: None,
+            call_ms: None,
+            random_end_ms: None,
+        }
+    }
+}
+
 /// New rules of an instrument. A field that is left out stays as it is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -94,7 +161,8 @@ pub struct RulesRequest<'a> {
     /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collar_ppm: Option<u32>,
-    /// The reference price before the first trade; 0 is none.
+    /// The price that the limits of the day are around, and the reference price before the first
+    /// trade; 0 is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_price: Option<DecimalText<'a>>,
     /// How far a market order without a limit may trade from the best price, in millionths.
@@ -151,7 +219,8 @@ pub struct InstrumentRequest<'a> {
     /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     #[serde(default)]
     pub collar_ppm: u32,
-    /// The reference price before the first trade; 0 is none.
+    /// The price that the limits of the day are around, and the reference price before the first
+    /// trade; 0 is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_price: Option<DecimalText<'a>>,
     /// How far a market order without a limit may trade from the best price, in millionths.
@@ -215,7 +284,8 @@ pub struct CreatedAnswer {
 pub struct InstrumentChangedAnswer {
     /// The symbol of the instrument.
     pub instrument: Symbol,
-    /// The new state, if it was changed.
+    /// The state that was asked for, if one was. The instrument may go through `uncrossing` first,
+    /// and its call may be extended instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<InstrumentState>,
     /// Orders that were cancelled at once.

@@ -96,6 +96,8 @@ endpoints! {
     trades = Trades(symbol) ? { TradesQuery } -> TradesAnswer;
     /// Shows the last 24 hours of an instrument.
     ticker = Ticker(symbol) ? { FreshQuery } -> TickerAnswer;
+    /// Shows the phase of an instrument and its auction.
+    auction = Auction(symbol) ? { FreshQuery } -> AuctionAnswer;
     /// Tells the time at the venue.
     time = Time() -> TimeAnswer;
     /// The description of the interface as OpenAPI 3.1.
@@ -118,6 +120,10 @@ endpoints! {
     create_instrument = AdminInstruments() { InstrumentRequest<'_> } -> CreatedAnswer;
     /// Changes rules of an instrument.
     change_rules = AdminRules(symbol) { RulesRequest<'_> } -> InstrumentChangedAnswer;
+    /// Puts an instrument into another phase.
+    set_state = AdminState() { PhaseRequest<'_> } -> InstrumentChangedAnswer;
+    /// Changes rules of an instrument's auctions.
+    change_auction_rules = AdminAuctionRules() { AuctionRulesRequest<'_> } -> InstrumentChangedAnswer;
     /// Halts an instrument: only cancels are accepted.
     halt = AdminHalt() { StateRequest<'_> } -> InstrumentChangedAnswer;
     /// Opens an instrument again.

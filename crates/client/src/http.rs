@@ -191,6 +191,7 @@ fn takes_min_seq(route: Route) -> bool {
             | Route::Book
             | Route::Trades
             | Route::Ticker
+            | Route::Auction
     )
 }
 

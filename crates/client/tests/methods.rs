@@ -4,12 +4,12 @@
 mod test_venue;
 
 use rialto_client::api::{
-    AccountQuery, AmendRequest, BatchRow, BookOf, BookQuery, CancelQuery, CancelRequest,
-    DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest,
-    KeyCreateRequest, KeyRotateRequest, LeaseRequest, LeasesQuery, Listed, MassCancelQuery,
-    MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery, PublishQuery, ReadQuery,
-    RulesRequest, SettleRequest, StateRequest, TopicRequest, TradesQuery, TransferRequest,
-    WithdrawalRequest, WithdrawalsQuery,
+    AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery, CancelQuery,
+    CancelRequest, DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery,
+    GroupRequest, KeyCreateRequest, KeyRotateRequest, LeaseRequest, LeasesQuery, Listed,
+    MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
+    PhaseRequest, PublishQuery, ReadQuery, RulesRequest, SettleRequest, StateRequest, TopicRequest,
+    TradesQuery, TransferRequest, WithdrawalRequest, WithdrawalsQuery,
 };
 use rialto_client::model::{InstrumentState, MemberId, OrderStatus, Scope, Side};
 use rialto_client::{Client, ClientError, ClientOptions, Credentials};
@@ -139,6 +139,16 @@ fn an_operator_runs_the_venue() {
 
         let btc = StateRequest { instrument: "BTC-USD".into() };
         assert_eq!(operator.halt(&btc).await.unwrap().state, Some(InstrumentState::Halted));
+        operator.resume(&btc).await.unwrap();
+        let call =
+            PhaseRequest { instrument: "BTC-USD".into(), state: InstrumentState::ClosingCall };
+        operator.set_state(&call).await.unwrap();
+        let rules = AuctionRulesRequest { fee_ppm: Some(5), ..AuctionRulesRequest::of("BTC-USD") };
+        let changed = operator.change_auction_rules(&rules).await.unwrap();
+        let fresh = FreshQuery { min_seq: Some(changed.seq) };
+        let auction = operator.auction("BTC-USD", &fresh).await.unwrap();
+        let told = (auction.auction.state, auction.rules.fee_ppm);
+        assert_eq!(told, (InstrumentState::ClosingCall, 5));
         operator.resume(&btc).await.unwrap();
         let rules = RulesRequest { taker_fee_ppm: Some(300), ..RulesRequest::default() };
         operator.change_rules("BTC-USD", &rules).await.unwrap();

@@ -5,7 +5,6 @@ use crate::fees::Fees;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, STAND_IN};
-use crate::place::check_state;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -58,11 +57,14 @@ impl Core {
     ) -> Result<Outcome, RejectReason> {
         let market = &self.markets[usize::from(detail.market)];
         let rules = market.rules();
-        let attributes = detail.attributes;
+        let mut attributes = detail.attributes;
+        // A price of its own makes a market order for an auction a limit order.
+        attributes.is_market &= change.price == detail.price;
         let side = attributes.side;
         let remaining = Quantity(change.quantity.0 - change.filled.0);
         let mut limit = change.price;
-        let mut crosses = market.book.reaches(side, limit);
+        let collects = market.state().collects();
+        let mut crosses = !collects && market.book.reaches(side, limit);
         if crosses
             && attributes.post_only != PostOnly::Off
             && let Some(best) = self.would_trade_at(market, side, limit)?
@@ -96,6 +98,7 @@ impl Core {
             rests: true,
             amended: true,
             limit,
+            range: market.trading_range(),
             expire_at: detail.expire_at,
             want: Remaining::Base(remaining),
             filled: change.filled,
@@ -118,6 +121,9 @@ impl Core {
         }));
         let market = &mut self.markets[usize::from(detail.market)];
         market.book.remove(&mut self.orders, slot);
+        if detail.attributes.is_market && !attributes.is_market {
+            market.auction_orders.remove_market(side, detail.price);
+        }
         if crosses {
             self.relist(slot.at(), STAND_IN, detail.account);
             if detail.expire_at != Timestamp::MAX {
@@ -133,6 +139,12 @@ impl Core {
             .insert(&mut self.orders, rest)
             .expect("an order that just left the book has room there");
         if new != slot {
+            self.open.cover(self.orders.slots());
+            if attributes.time_in_force.is_for_auction() {
+                let list = &mut market.auction_orders;
+                self.auction_links.cover(self.orders.slots());
+                self.auction_links.replace(list, slot.at(), new.at());
+            }
             self.relist(slot.at(), new.at(), detail.account);
             if detail.expire_at != Timestamp::MAX {
                 self.expiries.remove(slot.at());
@@ -167,7 +179,7 @@ fn check_change(
     remaining: Quantity,
     amend: &Amend,
 ) -> Result<Change, RejectReason> {
-    check_state(market)?;
+    market.check_entry()?;
     let price = amend.price.unwrap_or(detail.price);
     let quantity = amend.quantity.unwrap_or(detail.total);
     if price == detail.price && quantity == detail.total {
@@ -179,6 +191,7 @@ fn check_change(
     if price != detail.price {
         market.check_price(price)?;
         market.check_collar(price)?;
+        market.check_daily_limits(price)?;
     }
     market.check_notional(price, quantity)?;
     let filled = Quantity(detail.total.0 - remaining.0);

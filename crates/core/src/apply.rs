@@ -1,6 +1,8 @@
 //! The entry point: dispatches a command and hands out its refusal or its events.
 
+use crate::instruments::Market;
 use crate::limits::DEAD_MAN_MAX_NS;
+use crate::phases::WITH_AUCTIONS;
 use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
@@ -77,6 +79,9 @@ impl Core {
             Command::CreateInstrument(spec) => self.create_instrument(spec)?,
             Command::SetRules { instrument, rules } => self.set_rules(*instrument, rules)?,
             Command::SetRulesVersion { version } => self.set_rules_version(*version)?,
+            Command::SetAuctionRules { instrument, rules, seed } => {
+                self.set_auction_rules(*instrument, rules, *seed)?
+            }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
             Command::SettleWithdrawal { account, reference } => {
                 self.end_withdrawal(*account, *reference, Ended::Settled)?
@@ -159,6 +164,9 @@ impl Core {
         }
         if self.rules_version < 2 && version >= 2 {
             self.adopt_works();
+        }
+        if self.rules_version < WITH_AUCTIONS && version >= WITH_AUCTIONS {
+            self.markets.iter_mut().for_each(Market::adopt_auctions);
         }
         self.rules_version = version;
         Ok((Event::RulesVersionSet { version }, Outcome::Done))
@@ -245,6 +253,10 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
             rejected.instrument = *instrument;
         }
         Command::SetRulesVersion { .. } => rejected.command = CommandKind::SetRulesVersion,
+        Command::SetAuctionRules { instrument, .. } => {
+            rejected.command = CommandKind::SetAuctionRules;
+            rejected.instrument = *instrument;
+        }
         Command::HoldWithdrawal(transfer) => {
             rejected.command = CommandKind::HoldWithdrawal;
             rejected.account = transfer.account;

@@ -2,7 +2,9 @@
 //!
 //! [`rules`](crate::rules) defines the work; this module holds its progress.
 
+use crate::auction::Auction;
 use crate::orders::{Detail, NIL};
+use crate::phases::WITH_AUCTIONS;
 use rialto_model::{DoneReason, OrderId, Side, enumeration};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,12 +18,19 @@ enumeration! {
         Closings = 1, "closings";
         /// The expiry of orders.
         Expiries = 2, "expiries";
+        /// The auctions whose orders trade. Since rules version 4.
+        Uncrossings = 3, "uncrossings";
     }
 }
 
 impl Kind {
-    fn following(self) -> Kind {
-        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    /// How many kinds a version of the rules knows.
+    pub(crate) fn known(rules_version: u32) -> usize {
+        if rules_version >= WITH_AUCTIONS { Self::ALL.len() } else { Self::Uncrossings as usize }
+    }
+
+    fn following(self, known: usize) -> Kind {
+        Self::ALL[(self as usize + 1) % known]
     }
 }
 
@@ -63,6 +72,8 @@ pub(crate) struct Sweep {
     pub(crate) cursor: u32,
     /// Whether an order has been visited since the walk was last at the beginning of the list.
     pub(crate) under_way: bool,
+    /// Whether an order was left on this lap because its instrument uncrosses.
+    pub(crate) left_frozen: bool,
     /// The newest order that any of the claims selects.
     pub(crate) upto: OrderId,
     pub(crate) sides: [Claim; 2],
@@ -85,6 +96,10 @@ pub(crate) struct Background {
     /// account's sweep.
     markets: BTreeMap<(u32, u16), MarketClaims>,
     closings: VecDeque<u16>,
+    uncrossings: VecDeque<Auction>,
+    /// Sweeps to which only orders of instruments that uncross are left. They have no turn until an
+    /// uncrossing ends.
+    held_up: VecDeque<u32>,
 }
 
 impl Sweep {
@@ -93,6 +108,7 @@ impl Sweep {
             account,
             cursor: head,
             under_way: false,
+            left_frozen: false,
             upto: OrderId(0),
             sides: [Claim::default(); 2],
             dead_man: Claim::default(),
@@ -125,24 +141,28 @@ impl Background {
             free: Vec::with_capacity(16),
             markets: BTreeMap::new(),
             closings: VecDeque::with_capacity(16),
+            uncrossings: VecDeque::with_capacity(16),
+            held_up: VecDeque::with_capacity(16),
         }
     }
 
-    /// Whether there is no background work; expiry is not counted here.
+    /// Whether there is no background work; expiry is not counted here. Sweeps are held up only while
+    /// there are uncrossings.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.cancels.is_empty() && self.closings.is_empty()
+        self.cancels.is_empty() && self.closings.is_empty() && self.uncrossings.is_empty()
     }
 
-    /// The next kind that has something to do, in turn. Advances the turn.
-    pub(crate) fn next_kind(&mut self, expires: bool) -> Option<Kind> {
-        for _ in Kind::ALL {
+    /// The next of the `known` kinds that has something to do, in turn. Advances the turn.
+    pub(crate) fn next_kind(&mut self, expires: bool, known: usize) -> Option<Kind> {
+        for _ in 0..known {
             let kind = self.turn;
-            self.turn = kind.following();
+            self.turn = kind.following(known);
             let waits = match kind {
                 Kind::Cancels => !self.cancels.is_empty(),
                 Kind::Closings => !self.closings.is_empty(),
                 Kind::Expiries => expires,
+                Kind::Uncrossings => !self.uncrossings.is_empty(),
             };
             if waits {
                 return Some(kind);
@@ -205,6 +225,54 @@ impl Background {
         self.cancels.pop_back();
     }
 
+    /// Takes a sweep out of the queue, at whose front or back it is, until an uncrossing ends.
+    pub(crate) fn hold_up(&mut self, at: u32) {
+        self.held_up.push_back(at);
+    }
+
+    /// Gives a sweep a turn again if it is held up.
+    pub(crate) fn resume(&mut self, at: u32) {
+        if let Some(index) = self.held_up.iter().position(|&held_up| held_up == at) {
+            self.held_up.remove(index);
+            self.cancels.push_back(at);
+        }
+    }
+
+    /// Whether the sweeps that are held up will get their turns again.
+    pub(crate) fn has_uncrossings(&self) -> bool {
+        !self.uncrossings.is_empty()
+    }
+
+    /// Takes the sweeps behind the first `turns` out of the queue, until an uncrossing ends.
+    pub(crate) fn hold_up_behind(&mut self, turns: usize) {
+        self.held_up = self.cancels.split_off(turns);
+    }
+
+    /// The sweeps that are held up, in the order in which they began to wait.
+    pub(crate) fn held_up(&self) -> impl ExactSizeIterator<Item = &Sweep> {
+        self.held_up.iter().map(|&at| self.sweep(at))
+    }
+
+    /// Gives the sweeps that were held up their turns again.
+    pub(crate) fn release_held_up(&mut self) {
+        self.cancels.append(&mut self.held_up);
+    }
+
+    /// Queues an uncrossing behind the others.
+    pub(crate) fn wait_uncrossing(&mut self, auction: Auction) {
+        self.uncrossings.push_back(auction);
+    }
+
+    /// The uncrossing whose turn it is, taken out of the queue.
+    pub(crate) fn take_uncrossing(&mut self) -> Option<Auction> {
+        self.uncrossings.pop_front()
+    }
+
+    /// The uncrossings in the order of their turns.
+    pub(crate) fn uncrossings(&self) -> impl ExactSizeIterator<Item = &Auction> {
+        self.uncrossings.iter()
+    }
+
     /// The sweeps in the order of their turns.
     pub(crate) fn sweeps(&self) -> impl ExactSizeIterator<Item = &Sweep> {
         self.cancels.iter().map(|&at| self.sweep(at))
@@ -260,33 +328,36 @@ impl Background {
         if sweep.dead_man.covers(id) {
             return Some(DoneReason::DeadMan);
         }
-        let leaves = order.attributes.handling.cancel_on_disconnect && sweep.disconnect.covers(id);
+        let leaves = order.attributes.cancels_on_disconnect() && sweep.disconnect.covers(id);
         leaves.then_some(DoneReason::Disconnected)
     }
 
     /// Restores the progress of the sweep at an index.
-    pub(crate) fn restore_cursor(&mut self, at: u32, cursor: u32, under_way: bool) {
+    pub(crate) fn restore_cursor(&mut self, at: u32, cursor: u32, progress: (bool, bool)) {
         let sweep = &mut self.sweeps[at as usize];
-        (sweep.cursor, sweep.under_way) = (cursor, under_way);
+        sweep.cursor = cursor;
+        (sweep.under_way, sweep.left_frozen) = progress;
     }
 
-    /// Starts the next lap of the sweep at an index, at `head`, for claims that arrived meanwhile.
-    /// False if there are none.
+    /// Starts the next lap of the sweep at an index, at `head`, for claims that arrived meanwhile,
+    /// or for all if orders were left that uncross. False if there are none.
     pub(crate) fn end_lap(&mut self, at: u32, head: u32) -> bool {
         let Background { sweeps, markets, .. } = self;
         let sweep = &mut sweeps[at as usize];
         let (first, last) = ((sweep.account, 0), (sweep.account, u16::MAX));
         let of_markets = markets.range_mut(first..=last).flat_map(|(_, claims)| claims);
-        let mut upto = OrderId(0);
+        let (mut upto, left_frozen) = (OrderId(0), sweep.left_frozen);
         for claim in sweep.claims_mut().into_iter().chain(of_markets) {
-            claim.laps = claim.laps.saturating_sub(1);
+            if claim.laps != 1 || !left_frozen {
+                claim.laps = claim.laps.saturating_sub(1);
+            }
             if claim.laps > 0 {
                 upto = upto.max(claim.upto);
             }
         }
         sweep.upto = upto;
         sweep.cursor = head;
-        sweep.under_way = false;
+        (sweep.under_way, sweep.left_frozen) = (false, false);
         upto > OrderId(0)
     }
 

@@ -8,8 +8,8 @@ use crate::orders::{Detail, NIL};
 use crate::work::{BackgroundTask, CancelMany};
 use crate::{Core, EventSink};
 use rialto_model::{
-    AccountId, Amount, Done, DoneReason, Event, InstrumentId, InstrumentState, MassCancel, OrderId,
-    OrderRef, OrderStatus, Outcome, Quantity, RejectReason, Side, Timestamp,
+    AccountId, Amount, Done, DoneReason, Event, InstrumentId, MassCancel, OrderId, OrderRef,
+    OrderStatus, Outcome, Quantity, RejectReason, Side, Timestamp,
 };
 
 impl Core {
@@ -50,6 +50,7 @@ impl Core {
         let slot = self.find_order(owner, account, order)?;
         self.check_alive(slot)?;
         let detail = self.open.get(slot.at());
+        self.markets[usize::from(detail.market)].check_not_uncrossing()?;
         let (price, total) = (detail.price, detail.total);
         let Order { id, remaining, .. } = self.orders.get(slot);
         self.end_order(slot, DoneReason::Cancelled, sink);
@@ -70,7 +71,7 @@ impl Core {
         let detail = self.open.get(slot.at());
         let (account, side, price) = (detail.account, detail.attributes.side, detail.price);
         let released = detail.reserved;
-        let dead = detail.expire_at <= self.time && self.rules_since(2);
+        let dead = detail.expire_at <= self.time && self.is_dead(slot) && self.rules_since(2);
         let reason = if dead { DoneReason::Expired } else { reason };
         let market = &mut self.markets[usize::from(detail.market)];
         if released != Amount::ZERO {
@@ -98,6 +99,13 @@ impl Core {
     pub(crate) fn retire(&mut self, slot: u32, reason: Option<DoneReason>, remaining: Quantity) {
         let detail = self.open.get(slot);
         let (account, market, client) = (detail.account, detail.market, detail.client);
+        if detail.attributes.time_in_force.is_for_auction() {
+            let list = &mut self.markets[usize::from(market)].auction_orders;
+            self.auction_links.unlink(list, slot);
+            if detail.attributes.is_market {
+                list.remove_market(detail.attributes.side, detail.price);
+            }
+        }
         if detail.expire_at != Timestamp::MAX {
             self.expiries.remove(slot);
         }
@@ -278,30 +286,7 @@ impl Core {
         work.cursor != NIL && self.order_at(work.cursor).id <= work.upto
     }
 
-    pub(crate) fn set_instrument_state<S: EventSink>(
-        &mut self,
-        id: InstrumentId,
-        state: InstrumentState,
-        sink: &mut S,
-    ) -> Result<Outcome, RejectReason> {
-        let at = self.check_state_change(id, state)?;
-        let market = &mut self.markets[usize::from(at)];
-        market.instrument.state = state;
-        sink.event(&Event::InstrumentStateSet { instrument: id, state });
-        if state != InstrumentState::Closed || market.closing {
-            return Ok(Outcome::Done);
-        }
-        let mut budget = ORDERS_PER_COMMAND;
-        let (cancelled, pending) = self.close_some(at, &mut budget, |_, _| true, sink);
-        match pending {
-            true if self.rules_since(2) => self.background.begin_closing(at),
-            true => self.works.push(BackgroundTask::Close(at)),
-            false => {}
-        }
-        Ok(Outcome::Cancelling { cancelled, pending })
-    }
-
-    /// Cancels up to `budget` orders of a closed instrument: the best buy price first, then sells.
+    /// Cancels up to `budget` orders of a withdrawn instrument: the best buy price first, then sells.
     /// It stops where `has_room` says that the end of an order with this reserve has no room.
     pub(crate) fn close_some<S: EventSink>(
         &mut self,

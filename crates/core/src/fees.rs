@@ -62,6 +62,16 @@ impl Fees {
         fee
     }
 
+    /// Charges an order for a trade of an auction by its rate, or by the order's own rate if that is
+    /// lower: its reserve covers no more.
+    #[inline]
+    pub(crate) fn charge_auction(&mut self, fee_ppm: i32, notional: Amount) -> Amount {
+        let ppm = fee_ppm.min(self.taker_ppm());
+        let (fee, residue) = Instrument::accrued_fee(notional, ppm, self.residue());
+        self.set_residue(residue);
+        fee
+    }
+
     /// Charges a resting order for a trade, as [`Fees::charge_taker`] does. A rebate is at most the fee of the incoming order; what
     /// that cuts off is not owed later.
     #[inline]

@@ -4,6 +4,7 @@ use crate::Core;
 use crate::fees::Fees;
 use crate::instruments::Market;
 use crate::limits::FOK_DEPTH_MAX;
+use crate::ranges::Reach;
 use crate::taker::Remaining;
 use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
 
@@ -21,23 +22,23 @@ impl Core {
     pub(crate) fn check_fill_or_kill(
         &self,
         market: &Market,
-        side: Side,
-        limit: Price,
+        reach: Reach,
         want: Remaining,
         mode: SelfTrade,
         member: MemberId,
     ) -> Result<(), RejectReason> {
+        let side = reach.side;
         // The totals of levels include dead orders.
         let expiring = self.is_expiring();
         if let (Remaining::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
-            return by_levels(market, side, limit, quantity);
+            return by_levels(market, reach, quantity);
         }
         let mut walk = Walk { want, fees: market.fees(), short: false };
         let by_order = self.rules_since(2);
         let makers = market.book.orders(&self.orders, side.opposite());
         for (looked_at, slot) in (0..).zip(makers) {
             let price = self.open.get(slot.at()).price;
-            if !within(side, limit, price) {
+            if !within(side, reach.limit, price) {
                 break;
             }
             if looked_at == FOK_DEPTH_MAX {
@@ -45,6 +46,9 @@ impl Core {
             }
             if expiring && self.is_dead(slot) {
                 continue;
+            }
+            if !reach.allows(price) {
+                break;
             }
             let maker = self.orders.get(slot);
             if maker.owner == member && mode != SelfTrade::Allow {
@@ -62,15 +66,10 @@ impl Core {
 }
 
 /// Adds whole levels by their totals, for orders that self-trade prevention does not affect.
-fn by_levels(
-    market: &Market,
-    side: Side,
-    limit: Price,
-    quantity: Quantity,
-) -> Result<(), RejectReason> {
+fn by_levels(market: &Market, reach: Reach, quantity: Quantity) -> Result<(), RejectReason> {
     let mut left = quantity.0;
-    for (looked_at, level) in (0..).zip(market.book.levels(side.opposite())) {
-        if !within(side, limit, level.price) {
+    for (looked_at, level) in (0..).zip(market.book.levels(reach.side.opposite())) {
+        if !reach.allows(level.price) {
             break;
         }
         if looked_at == FOK_DEPTH_MAX {

@@ -1,13 +1,16 @@
 //! Currencies and instruments: listing them, their rules, and the prices that rules allow.
 
 use crate::Core;
-use crate::book::Book;
+use crate::auction_orders::AuctionOrders;
+use crate::book::{Book, price_grid};
 use crate::fees::Fees;
 use crate::limits::LEVEL_QUANTITY_MAX;
+use crate::phases::WITH_AUCTIONS;
+use crate::ranges::TimedCall;
 use rialto_model::{
-    Amount, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError, InstrumentId,
-    InstrumentSpec, InstrumentState, Outcome, PPM, Price, Quantity, RejectReason, Scale, Side,
-    TradingRules,
+    Amount, AuctionRules, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError,
+    InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason, Scale, Side,
+    Timestamp, TradingRules,
 };
 
 /// An instrument and its book.
@@ -18,11 +21,63 @@ pub(crate) struct Market {
     pub(crate) book: Book,
     /// Zero before the first trade.
     pub(crate) last_price: Price,
-    /// Whether it was closed and orders are still being cancelled.
+    /// Whether it was withdrawn and orders are still being cancelled.
     pub(crate) closing: bool,
+    pub(crate) auction_rules: AuctionRules,
+    /// The random ends of its calls are drawn from this.
+    pub(crate) seed: u64,
+    /// How many random ends were drawn.
+    pub(crate) calls: u64,
+    /// The price of the last trade of an auction; zero before the first.
+    pub(crate) auction_price: Price,
+    /// All limits in the book are multiples of this.
+    pub(crate) grid: Price,
+    /// A call that ends at a time, or that was extended.
+    pub(crate) call: Option<TimedCall>,
+    /// When its uncrossing began.
+    pub(crate) uncrossing_since: Timestamp,
+    /// The orders that are for an auction only.
+    pub(crate) auction_orders: AuctionOrders,
 }
 
 impl Market {
+    /// An instrument that is open, and has traded nothing.
+    pub(crate) fn new(instrument: Instrument, scales: (Scale, Scale)) -> Market {
+        Market {
+            grid: instrument.spec.rules.tick,
+            instrument,
+            scales,
+            book: Book::new(),
+            last_price: Price::ZERO,
+            closing: false,
+            auction_rules: AuctionRules::PLAIN,
+            seed: 0,
+            calls: 0,
+            auction_price: Price::ZERO,
+            call: None,
+            uncrossing_since: Timestamp::ZERO,
+            auction_orders: AuctionOrders::EMPTY,
+        }
+    }
+
+    /// Before rules version 4 the tick could change while orders rested, so their limits may be off the
+    /// present tick.
+    pub(crate) fn adopt_auctions(&mut self) {
+        let is_empty = self.open_orders() == 0;
+        self.grid = if is_empty { self.rules().tick } else { Price(1) };
+    }
+
+    /// Finds the grid of an auction's prices: the tick, unless orders rest off the tick that were
+    /// entered before rules version 4. Only then it looks at all prices of the book.
+    pub(crate) fn settle_grid(&mut self) {
+        let tick = self.rules().tick;
+        if self.grid != tick {
+            let levels =
+                [Side::Buy, Side::Sell].into_iter().flat_map(|side| self.book.levels(side));
+            self.grid = price_grid(tick, levels.map(|level| level.price));
+        }
+    }
+
     #[inline]
     pub(crate) fn rules(&self) -> &TradingRules {
         &self.instrument.spec.rules
@@ -262,8 +317,7 @@ impl Core {
         }
         let id = InstrumentId(number);
         let (instrument, scales) = self.build_instrument(id, *spec)?;
-        let (book, last_price, closing) = (Book::new(), Price::ZERO, false);
-        self.markets.push(Market { instrument, scales, book, last_price, closing });
+        self.markets.push(Market::new(instrument, scales));
         let event = Event::InstrumentCreated { instrument: id, spec: *spec };
         Ok((event, Outcome::Created { number }))
     }
@@ -286,8 +340,17 @@ impl Core {
         let at = usize::from(self.market(id)?);
         rules.check().map_err(reason)?;
         let market = &self.markets[at];
+        market.check_not_uncrossing()?;
+        let is_empty = market.open_orders() == 0;
+        if self.rules_since(WITH_AUCTIONS) && !is_empty {
+            let old = market.rules();
+            let keeps = |old: i64, new: i64| old % new == 0;
+            if !keeps(old.tick.0, rules.tick.0) || !keeps(old.lot.0, rules.lot.0) {
+                return Err(RejectReason::HasOpenOrders);
+            }
+        }
         if rules.risk != market.rules().risk {
-            if market.open_orders() > 0 {
+            if !is_empty {
                 return Err(RejectReason::HasOpenOrders);
             }
             let spec = InstrumentSpec { rules: *rules, ..market.instrument.spec };
@@ -297,21 +360,28 @@ impl Core {
             (market.instrument, market.scales) = (instrument, scales);
             market.instrument.state = state;
         }
-        self.markets[at].instrument.spec.rules = *rules;
+        let market = &mut self.markets[at];
+        market.instrument.spec.rules = *rules;
+        market.grid = if is_empty { rules.tick } else { price_grid(market.grid, [rules.tick]) };
         Ok((Event::RulesSet { instrument: id, rules: *rules }, Outcome::Done))
     }
 
-    /// Whether an instrument may be put in a state.
-    pub(crate) fn check_state_change(
-        &self,
+    pub(crate) fn set_auction_rules(
+        &mut self,
         id: InstrumentId,
-        state: InstrumentState,
-    ) -> Result<u16, RejectReason> {
-        let at = self.market(id)?;
-        if self.markets[usize::from(at)].closing && state != InstrumentState::Closed {
-            return Err(RejectReason::HasOpenOrders);
+        rules: &AuctionRules,
+        seed: u64,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        if !self.rules_since(WITH_AUCTIONS) {
+            return Err(RejectReason::CommandUnknown);
         }
-        Ok(at)
+        let at = usize::from(self.market(id)?);
+        let market = &mut self.markets[at];
+        market.check_not_uncrossing()?;
+        rules.check().map_err(reason)?;
+        market.auction_rules = *rules;
+        (market.seed, market.calls) = (seed, 0);
+        Ok((Event::AuctionRulesSet { instrument: id, rules: *rules }, Outcome::Done))
     }
 }
 

@@ -2,10 +2,11 @@
 //! it is for tests and for `verify`.
 
 use crate::Core;
-use crate::book::BookViolation;
+use crate::book::{BookViolation, Slot};
 use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
 use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Side};
+use std::collections::BTreeSet;
 
 /// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +58,12 @@ pub enum Violation {
         /// The instrument.
         instrument: InstrumentId,
     },
+    /// The list of orders that are for an auction only disagrees with the book.
+    #[error("the orders of instrument {instrument} that are for an auction are listed wrongly")]
+    AuctionOrders {
+        /// The instrument.
+        instrument: InstrumentId,
+    },
     /// A book's parts disagree.
     #[error("the book of instrument {instrument} is damaged")]
     Book {
@@ -94,8 +101,8 @@ impl Core {
 
     /// Every account knows its sweep, and a sweep stands at an order of its account.
     fn check_sweeps(&self) -> Result<(), Violation> {
-        let swept = self.background.sweeps().len();
-        for sweep in self.background.sweeps() {
+        let swept = self.background.sweeps().len() + self.background.held_up().len();
+        for sweep in self.background.sweeps().chain(self.background.held_up()) {
             let account = self.accounts.get(sweep.account);
             let wrong = |what| Violation::List { account: account.id, what };
             if account.under_way == 0 || self.background.sweep(account.under_way - 1) != sweep {
@@ -121,8 +128,18 @@ impl Core {
             let sound = market.book.check(&self.orders);
             sound.map_err(|flaw| Violation::Book { instrument, flaw })?;
             // A suspended taker is open, but it is not on the book.
-            if market.book.is_crossed() {
+            if market.book.is_crossed() && !market.may_be_crossed() {
                 return Err(Violation::Crossed { instrument });
+            }
+            let listed = self.auction_links.iter(&market.auction_orders);
+            let listed: BTreeSet<_> = listed.collect();
+            let sides = [Side::Buy, Side::Sell].into_iter();
+            let orders = sides.flat_map(|side| market.book.orders(&self.orders, side));
+            let for_auction = orders
+                .map(Slot::at)
+                .filter(|slot| self.open.get(*slot).attributes.time_in_force.is_for_auction());
+            if for_auction.collect::<BTreeSet<_>>() != listed {
+                return Err(Violation::AuctionOrders { instrument });
             }
         }
         Ok(())
@@ -229,7 +246,12 @@ impl Core {
         });
         let never = rialto_model::Timestamp::MAX;
         let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
-        let agree = expiring.count() == waiting && waiting == self.expiries.len();
+        let mut markets = (0..).zip(&self.markets);
+        let calls_agree = markets.all(|(at, market)| {
+            let ends = market.call.map(|call| call.ends).filter(|ends| *ends != never);
+            self.call_ends.due(at) == ends
+        });
+        let agree = calls_agree && expiring.count() == waiting && waiting == self.expiries.len();
         let rests = |want| matches!(want, Remaining::Base(_));
         let taker_fine = self.urgent.is_none_or(|taker| !taker.rests || rests(taker.want));
         if agree && taker_fine && self.expiries.is_sound() && self.dead_men.is_sound() {

@@ -26,6 +26,8 @@
 mod accounts;
 mod amend;
 mod apply;
+mod auction;
+mod auction_orders;
 mod background;
 pub mod book;
 mod cancel;
@@ -41,8 +43,10 @@ mod limits;
 mod matching;
 mod open_counts;
 mod orders;
+mod phases;
 mod place;
 mod prefetch;
+mod ranges;
 mod references;
 pub mod rules;
 mod self_trade;
@@ -60,6 +64,7 @@ mod withdrawals;
 mod work;
 
 use crate::accounts::Accounts;
+use crate::auction_orders::AuctionLinks;
 use crate::background::Background;
 use crate::book::Orders;
 use crate::client_ids::ClientIds;
@@ -81,7 +86,7 @@ pub use invariants::Violation;
 pub use ledger::Balance;
 pub use limits::{
     CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX, EVENTS_PER_COMMAND, FOK_DEPTH_MAX, HELD_MAX,
-    LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND,
+    LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND, SEARCH_STEPS_PER_ORDER,
 };
 pub use references::DEPOSIT_KNOWN_NS;
 pub use rules::RULES_VERSIONS;
@@ -112,6 +117,10 @@ pub struct Core {
     expiries: Timers,
     /// Dead-man timers by account slot.
     dead_men: Timers,
+    /// The ends of calls by instrument.
+    call_ends: Timers,
+    /// The lists of the orders that are for an auction only.
+    auction_links: AuctionLinks,
     client_ids: ClientIds,
     transfers: Transfers,
     deposits: Deposits,
@@ -156,6 +165,8 @@ impl Core {
             open_counts: OpenCounts::new(hasher),
             expiries: Timers::new(),
             dead_men: Timers::new(),
+            call_ends: Timers::new(),
+            auction_links: AuctionLinks::new(),
             client_ids: ClientIds::new(hasher, &limits),
             transfers: Transfers::new(hasher, limits.transfers_max),
             deposits: Deposits::new(limits.deposits_max),
@@ -182,8 +193,8 @@ impl Core {
         if self.urgent.is_some() {
             return Timestamp::ZERO;
         }
-        let dead_men = self.dead_men.due_first();
-        if self.rules_since(2) { dead_men } else { self.expiries.due_first().min(dead_men) }
+        let due = self.dead_men.due_first().min(self.call_ends.due_first());
+        if self.rules_since(2) { due } else { self.expiries.due_first().min(due) }
     }
 
     /// When a tick has background work, which need not come before other commands.

@@ -5,6 +5,9 @@ use rialto_model::{EVENT_BYTES_MAX, EngineId, MemberId};
 /// The most makers that one command touches, and the most orders that a mass cancel visits in one
 /// command.
 pub const ORDERS_PER_COMMAND: u32 = 256;
+/// How many steps of the search for the price of an auction count as one order. A step matches a level
+/// of one side with a level of the other.
+pub const SEARCH_STEPS_PER_ORDER: u32 = 8;
 /// The most events that one command has: two for each order that it touches, and one at either end.
 /// Background work has one for each order, and one for each turn, which counts as an order.
 pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 2;

@@ -6,8 +6,8 @@ use crate::orders::STAND_IN;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Amount, Done, DoneReason, Event, OrderStatus, Outcome, Quantity, Rested, SelfTrade, Side,
-    Timestamp, Trade, TradeId,
+    Amount, Done, DoneReason, Event, OrderStatus, Outcome, Price, Quantity, Rested, SelfTrade,
+    Side, Timestamp, Trade, TradeId,
 };
 
 /// Why a taker stopped matching.
@@ -21,6 +21,8 @@ pub(crate) enum Stop {
     Spent,
     /// It has touched as many makers as one command may.
     Suspended,
+    /// It would trade at this price, which is outside its range.
+    Interrupted(Price),
 }
 
 impl Taker {
@@ -66,25 +68,36 @@ impl Core {
                 self.forget_taker(&taker, None, Quantity::ZERO);
                 return taker.outcome(OrderStatus::Filled);
             }
-            Stop::Exhausted if taker.rests => {
-                self.rest(&taker);
-                sink.event(&Event::Rested(Rested {
-                    order: taker.order,
-                    account: self.accounts.get(taker.account).id,
-                    instrument: self.markets[usize::from(taker.market)].instrument.id,
-                    side: taker.attributes.side,
-                    price: taker.limit,
-                    remaining: taker.remaining(),
-                }));
-                return taker.outcome(taker.open_status());
+            Stop::Exhausted if taker.rests => return self.rest_remainder(&taker, sink),
+            Stop::Interrupted(price) if taker.rests => {
+                let outcome = self.rest_remainder(&taker, sink);
+                self.interrupt(&taker, price, sink);
+                return outcome;
             }
-            Stop::Exhausted => DoneReason::Remainder,
+            Stop::Exhausted | Stop::Interrupted(_) => DoneReason::Remainder,
             Stop::SelfTrade => DoneReason::SelfTrade,
             Stop::Spent => DoneReason::QuoteSpent,
         };
         self.end_taker(&taker, reason, taker.remaining(), sink);
+        if let Stop::Interrupted(price) = stop {
+            self.interrupt(&taker, price, sink);
+        }
         let spent = stop == Stop::Spent;
         taker.outcome(if spent { OrderStatus::Filled } else { OrderStatus::Cancelled })
+    }
+
+    /// Puts what is left of a taker on the book.
+    fn rest_remainder<S: EventSink>(&mut self, taker: &Taker, sink: &mut S) -> Outcome {
+        self.rest(taker);
+        sink.event(&Event::Rested(Rested {
+            order: taker.order,
+            account: self.accounts.get(taker.account).id,
+            instrument: self.markets[usize::from(taker.market)].instrument.id,
+            side: taker.attributes.side,
+            price: taker.limit,
+            remaining: taker.remaining(),
+        }));
+        taker.outcome(taker.open_status())
     }
 
     /// Ends a taker that is not filled.
@@ -142,6 +155,13 @@ impl Core {
             .expect("the room for an order that can rest was checked when it came in");
         self.open.cover(self.orders.slots());
         *self.open.get_mut(slot.at()) = taker.detail();
+        if taker.attributes.time_in_force.is_for_auction() {
+            self.auction_links.cover(self.orders.slots());
+            self.auction_links.append(&mut market.auction_orders, slot.at());
+            if taker.attributes.is_market {
+                market.auction_orders.add_market(order.side, order.price);
+            }
+        }
         let account = self.accounts.get_mut(taker.account);
         if taker.amended {
             self.open.replace(account, STAND_IN, slot.at());
@@ -178,6 +198,10 @@ impl Core {
                 self.end_order(slot, DoneReason::Expired, sink);
                 continue;
             }
+            let price = self.open.get(slot.at()).price;
+            if !taker.range.contains(price) {
+                return Stop::Interrupted(price);
+            }
             let maker = self.orders.get(slot);
             let mode = taker.attributes.self_trade;
             if maker.owner == taker.member && mode != SelfTrade::Allow {
@@ -189,7 +213,6 @@ impl Core {
             let quantity = match taker.want {
                 Remaining::Base(remaining) => remaining.min(maker.remaining),
                 Remaining::Quote { left, base_left } => {
-                    let price = self.open.get(slot.at()).price;
                     let base_left = base_left.min(Quantity(i64::MAX - taker.filled.0));
                     let fees = taker.fees;
                     market.affordable(side, price, left, base_left, fees).min(maker.remaining)
@@ -295,6 +318,7 @@ impl Core {
             trade: TradeId::from_parts(self.engine, self.trade_count),
             instrument,
             taker_side: side,
+            auction: false,
             price,
             quantity,
             maker_order: maker.id,

@@ -22,7 +22,33 @@ pub(crate) struct Attributes {
     pub(crate) post_only: PostOnly,
     /// The mode in force.
     pub(crate) self_trade: SelfTrade,
-    pub(crate) handling: Handling,
+    /// Whether it is a market order that rests at its protection price in a call.
+    pub(crate) is_market: bool,
+    /// [`Handling::bits`]; it is packed so that an order is one cache line.
+    pub(crate) handling: u8,
+}
+
+impl Attributes {
+    /// The attributes of an order that is not a market order for an auction.
+    pub(crate) fn new(
+        side: Side,
+        time_in_force: TimeInForce,
+        post_only: PostOnly,
+        self_trade: SelfTrade,
+        handling: Handling,
+    ) -> Attributes {
+        let (is_market, handling) = (false, handling.bits());
+        Attributes { side, time_in_force, post_only, self_trade, is_market, handling }
+    }
+
+    pub(crate) fn unpacked_handling(&self) -> Handling {
+        Handling::from_bits(self.handling).expect("they are the bits of a handling")
+    }
+
+    #[inline]
+    pub(crate) fn cancels_on_disconnect(&self) -> bool {
+        self.handling & 1 != 0
+    }
 }
 
 /// A resting order: one cache line. Its id, owner and remaining quantity are in the book's slab.
@@ -59,7 +85,8 @@ const VACANT: Detail = Detail {
         time_in_force: TimeInForce::Gtc,
         post_only: PostOnly::Off,
         self_trade: SelfTrade::Allow,
-        handling: Handling::NONE,
+        is_market: false,
+        handling: 0,
     },
 };
 

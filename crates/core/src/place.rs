@@ -5,11 +5,12 @@ use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
+use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
-    OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    Accepted, Amount, Command, Event, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus,
+    Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
 /// The distance, in orders, at which index entries are prefetched.
@@ -26,6 +27,8 @@ struct Plan {
     expire_at: Timestamp,
     want: Remaining,
     reserved: Amount,
+    /// The prices at which it trades without an interruption.
+    range: PriceRange,
 }
 
 impl Core {
@@ -118,11 +121,13 @@ impl Core {
     fn plan(&self, account: u32, terms: &NewOrder) -> Result<Plan, RejectReason> {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
-        check_state(market)?;
-        if !self.rules_since(terms.handling.rules_version_min()) {
+        market.check_entry()?;
+        if !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);
         }
         let rests = check_combination(terms)?;
+        market.check_phase(terms)?;
+        let collects = market.state().collects();
         match terms.size {
             OrderSize::Base(quantity) => market.check_quantity(quantity)?,
             OrderSize::Quote(amount) if amount.0 <= 0 => {
@@ -137,6 +142,7 @@ impl Core {
         let expire_at = self.expiry(market, terms)?;
         if priced {
             market.check_collar(terms.price)?;
+            market.check_daily_limits(terms.price)?;
         }
         if rests {
             if self.open_counts.get(account, at) >= market.rules().open_orders_max {
@@ -147,7 +153,9 @@ impl Core {
             }
         }
         let mut limit = terms.price;
-        if terms.kind == OrderKind::Market {
+        if collects && !priced {
+            limit = market.auction_limit(terms.side).ok_or(RejectReason::NoReferencePrice)?;
+        } else if terms.kind == OrderKind::Market && !collects {
             let best = self.best_live(market, terms.side.opposite())?;
             let best = best.ok_or(RejectReason::NoLiquidity)?;
             if !priced {
@@ -155,6 +163,7 @@ impl Core {
                 if self.rules_since(2) {
                     limit = market.clip_to_collar(terms.side, limit);
                 }
+                limit = market.clip_to_daily_limits(terms.side, limit);
             }
             if !within(terms.side, limit, best) {
                 return Err(RejectReason::NoLiquidity);
@@ -164,7 +173,7 @@ impl Core {
             OrderSize::Base(quantity) => market.check_notional(limit, quantity)?,
             OrderSize::Quote(amount) => check_amount(market, amount)?,
         }
-        let mut crosses = market.book.reaches(terms.side, limit);
+        let mut crosses = !collects && market.book.reaches(terms.side, limit);
         if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
             if crosses
                 && terms.post_only != PostOnly::Off
@@ -178,10 +187,12 @@ impl Core {
             market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
         let (want, reserved) = self.want(account, market, terms, limit);
+        let range = market.trading_range();
         if terms.time_in_force == TimeInForce::Fok {
             let member = self.accounts.get(account).member;
             let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
-            self.check_fill_or_kill(market, terms.side, limit, want, mode, member)?;
+            let reach = Reach { side: terms.side, limit, range };
+            self.check_fill_or_kill(market, reach, want, mode, member)?;
         }
         if market.rules().risk {
             let currency = market.reserved_currency(terms.side);
@@ -190,7 +201,7 @@ impl Core {
                 return Err(RejectReason::InsufficientBalance);
             }
         }
-        Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
+        Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved, range })
     }
 
     /// When an order expires; [`Timestamp::MAX`] is never.
@@ -255,15 +266,19 @@ impl Core {
             member: self.accounts.get(account).member,
             market: plan.market,
             attributes: Attributes {
-                side: terms.side,
-                time_in_force: terms.time_in_force,
-                post_only: terms.post_only,
-                self_trade,
-                handling: terms.handling,
+                is_market: terms.kind == OrderKind::Market && terms.time_in_force.is_for_auction(),
+                ..Attributes::new(
+                    terms.side,
+                    terms.time_in_force,
+                    terms.post_only,
+                    self_trade,
+                    terms.handling,
+                )
             },
             rests: plan.rests,
             amended: false,
             limit: plan.limit,
+            range: plan.range,
             expire_at: plan.expire_at,
             want: plan.want,
             filled: Quantity::ZERO,
@@ -320,11 +335,24 @@ impl Market {
         let price = price.filter(|&price| price > 0).map(Price).ok_or(RejectReason::WouldCross)?;
         if checked {
             self.check_collar(price)?;
+            self.check_daily_limits(price)?;
             self.check_notional(price, quantity)?;
         } else if self.instrument.notional(price, quantity).is_none() {
             return Err(RejectReason::NotionalTooLarge);
         }
         Ok(price)
+    }
+
+    /// The protection price of a market order for an auction. `None` if the instrument has neither a last
+    /// price nor a reference price.
+    fn auction_limit(&self, side: Side) -> Option<Price> {
+        let reference = self.reference();
+        if reference == Price::ZERO {
+            return None;
+        }
+        let limit = self.clip_to_collar(side, self.protection_price(side, reference));
+        let limit = self.clip_to_daily_limits(side, limit);
+        self.check_price(limit).is_ok().then_some(limit)
     }
 
     /// The next end of day strictly after a time.
@@ -342,15 +370,6 @@ fn refuse_order<S: EventSink>(terms: &NewOrder, reason: RejectReason, sink: &mut
     refuse(&Command::Place(*terms), reason, sink)
 }
 
-#[inline]
-pub(crate) fn check_state(market: &Market) -> Result<(), RejectReason> {
-    match market.instrument.state {
-        InstrumentState::Open => Ok(()),
-        InstrumentState::Halted => Err(RejectReason::InstrumentHalted),
-        InstrumentState::Closed => Err(RejectReason::InstrumentClosed),
-    }
-}
-
 /// Whether an order's attributes go together; says whether it can rest.
 #[inline]
 fn check_combination(terms: &NewOrder) -> Result<bool, RejectReason> {
@@ -358,7 +377,13 @@ fn check_combination(terms: &NewOrder) -> Result<bool, RejectReason> {
     let market = terms.kind == OrderKind::Market;
     let in_quote = matches!(terms.size, OrderSize::Quote(_));
     let post_only = terms.post_only != PostOnly::Off;
-    if (market && lasts) || (post_only && !lasts) || (in_quote && !market) {
+    let for_auction = terms.time_in_force.is_for_auction();
+    let lasts_by_itself = lasts && !for_auction;
+    if (market && lasts_by_itself)
+        || (post_only && !lasts_by_itself)
+        || (in_quote && (!market || for_auction))
+        || (market && for_auction && terms.price != Price::ZERO)
+    {
         return Err(RejectReason::InvalidCombination);
     }
     Ok(lasts)

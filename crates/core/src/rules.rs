@@ -25,8 +25,15 @@
 //! | Client order ids over all accounts | not bounded | `client_ids_total_max` |
 //! | How an order ended | not remembered | remembered with its client order id |
 //!
-//! Version 3 decides as version 2 does and knows more attributes of an order's [`Handling`]. Versions
-//! before it refuse an order with one of them as [`AttributeUnknown`]: its capacity.
+//! Version 3 decides as version 2 does and knows more attributes of an order's [`Handling`].
+//! Versions before it refuse an order with one of them as [`AttributeUnknown`]: its capacity.
+//!
+//! Version 4 knows auctions: see [Phases](#phases) and what follows it. Its state has format 4. It
+//! decides as version 3 does in an instrument that is open, halted or withdrawn and whose rules for
+//! auctions were never set, with one exception: while orders are open, a new tick or lot must
+//! divide the old one, so that every open order could have been entered under it
+//! ([`HasOpenOrders`]). Versions before it refuse orders for an auction as [`AttributeUnknown`],
+//! the phases of auctions as [`StateUnknown`], and rules for auctions as [`CommandUnknown`].
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
@@ -34,20 +41,26 @@
 //! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
 //! [`VenueFull`]: rialto_model::RejectReason::VenueFull
 //! [`OrderExpired`]: rialto_model::RejectReason::OrderExpired
+//! [`HasOpenOrders`]: rialto_model::RejectReason::HasOpenOrders
+//! [`StateUnknown`]: rialto_model::RejectReason::StateUnknown
+//! [`CommandUnknown`]: rialto_model::RejectReason::CommandUnknown
 //! [`EVENTS_BYTES_MAX`]: crate::EVENTS_BYTES_MAX
 //! [`EVENTS_PER_COMMAND`]: crate::EVENTS_PER_COMMAND
+//! [`SEARCH_STEPS_PER_ORDER`]: crate::SEARCH_STEPS_PER_ORDER
 //!
 //! # Refusals
 //! Checks are made in a fixed order, and the first that fails gives the reason. A refused command
 //! changes nothing but the memory of a client order id.
-//! - *Place*: account; client order id (repeat, conflict); instrument; its state; attributes that the
-//!   version knows; combination of attributes; quantity or amount; price and tick; expiry; collar; open orders of the account;
-//!   room in the venue; liquidity at an allowed price (market orders); smallest and largest
-//!   notional; post-only, and collar and notional of the price slid to; room at the price;
-//!   fill-or-kill; balance.
+//! - *Place*: account; client order id (repeat, conflict); instrument; its state; attributes that
+//!   the version knows; combination of attributes; phase of the instrument; quantity or amount;
+//!   price and tick; expiry; collar; limits of the day; open orders of the account; room in the
+//!   venue; reference price in a call, or liquidity at an allowed price (market orders); smallest
+//!   and largest notional; post-only, and collar, limits of the day and notional of the price slid
+//!   to; room at the price; fill-or-kill; balance.
 //! - *Amend*: account; order; state of the instrument; whether anything changes; the new quantity;
-//!   the new price, tick and collar; notional of the new total; what has traded already;
-//!   post-only, and collar and notional of the price slid to; room at the price; balance.
+//!   the new price, tick and collar; limits of the day; notional of the new total; what has traded
+//!   already; post-only, and collar, limits of the day and notional of the price slid to; room at
+//!   the price; balance.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
 //!   held; room for the reference.
 //! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; balance.
@@ -66,18 +79,19 @@
 //! it brings in. The reserve of a buy covers its residue.
 //!
 //! # Post-only orders that slide
-//! The price is the highest tick below the best opposite price (of a buy; of a sell the lowest above
-//! it). If that is outside the collar or below the least notional the order is refused, because any
-//! other price is either further outside or would trade. Venues that offer this re-price by one
-//! increment against the best opposite price as well; none rests an order where it could not have
-//! been entered.
+//! The price is the highest tick below the best opposite price (of a buy; of a sell the lowest
+//! above it). If that is outside the collar or below the least notional the order is refused,
+//! because any other price is either further outside or would trade. Venues that offer this
+//! re-price by one increment against the best opposite price as well; none rests an order where it
+//! could not have been entered.
 //!
 //! # Deposits
 //! A deposit is known by its account and reference until 30 days after its time, and refused as
 //! `ReferenceTooOld` after that: sent again with the same time it takes effect once, whenever that
-//! is. One that names no time is of the time of its command, and is known for 30 days from then; sent
-//! again later it is another deposit. The time is not compared: the same deposit with another time is a
-//! repeat as long as it is known. Where `deposits_max` are known, another is refused as `VenueFull`.
+//! is. One that names no time is of the time of its command, and is known for 30 days from then;
+//! sent again later it is another deposit. The time is not compared: the same deposit with another
+//! time is a repeat as long as it is known. Where `deposits_max` are known, another is refused as
+//! `VenueFull`.
 //!
 //! # Withdrawals that are held
 //! Holding one moves its amount from available to reserved. Settling posts it from reserved to the
@@ -106,12 +120,13 @@
 //! # Market orders and orders sized in quote currency
 //! A market order without a protection price has a limit in force from the best price and
 //! `market_protection_ppm`, and never outside the collar. An order that finds nothing within its
-//! limit in force is refused as `NoLiquidity` before its notional is looked at. A quote-sized order ends with `Done` always: `QuoteSpent`, and then its
-//! status is `Filled`, if liquidity within its limit remained that it could not afford a lot of;
-//! with another reason its status is `Cancelled`. Where risk is off, its fee is still counted when
-//! it is sized, though nothing is charged; and a sell is not limited by what the account holds.
-//! A quote-sized fill-or-kill sell is checked for liquidity first, whatever the account holds, and
-//! then refused as `InsufficientBalance` if it does not hold what would trade.
+//! limit in force is refused as `NoLiquidity` before its notional is looked at. A quote-sized order
+//! ends with `Done` always: `QuoteSpent`, and then its status is `Filled`, if liquidity within its
+//! limit remained that it could not afford a lot of; with another reason its status is `Cancelled`.
+//! Where risk is off, its fee is still counted when it is sized, though nothing is charged; and a
+//! sell is not limited by what the account holds. A quote-sized fill-or-kill sell is checked for
+//! liquidity first, whatever the account holds, and then refused as `InsufficientBalance` if it
+//! does not hold what would trade.
 //!
 //! # Long commands
 //! A taker touches at most 256 makers in one command. While the next tick must continue with it,
@@ -119,27 +134,34 @@
 //! status is `Open`.
 //!
 //! A tick continues with a suspended taker, which expires if its time is over; else it fires
-//! dead-man timers (by due time, then account id), each of which counts as an order. After that
-//! comes background work. All that is 256 orders together, and each turn of background work counts
-//! as one, so that a command has at most [`EVENTS_PER_COMMAND`] events whatever the limits are.
+//! dead-man timers (by due time, then account id), and then ends calls whose time is over (by time,
+//! then instrument), each of which counts as an order. After that comes background work. Together
+//! these are at most 256 orders, and each turn of background work counts as one. A command
+//! therefore has at most [`EVENTS_PER_COMMAND`] events, whatever the limits are.
 //!
 //! # Background work
-//! The kinds take turns: mass cancels, closings, expiry. Accounts take turns within mass cancels,
-//! instruments within closings. A turn lasts for the rest of the 256.
+//! The kinds take turns: mass cancels, closings, expiry, uncrossings. Accounts take turns within
+//! mass cancels, instruments within closings and uncrossings. A turn lasts for the rest of the 256;
+//! an uncrossing that has one of them left for a trade, which needs two, uses it up.
 //!
 //! | Kind | There are at most | What it does in its turn | Why it is exact though other commands come between |
 //! |---|---|---|---|
 //! | Sweep: the mass cancels, disconnects and dead-man timers of an account | one for each account | visits the account's orders by ascending id | ids ascend in order of entry and an amended order keeps its place, so that the visited are those before the cursor; where the order at the cursor leaves, the cursor goes on to the next. Each claim names the newest order it is about: later ones are left alone |
-//! | Closing | one for each instrument | ends the best buy, then the best sell, until none is left | a closed instrument takes no order and no amendment, and cannot be opened meanwhile |
+//! | Closing | one for each instrument | ends the best buy, then the best sell, until none is left | a withdrawn instrument takes no order and no amendment, and cannot be opened meanwhile |
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
+//! | Uncrossing | one for each instrument | ends the orders that had expired when it began; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
 //!
-//! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments or
-//! of one; a disconnect and a dead-man timer are one claim each. A claim replaces an earlier one of
-//! the same scope, which it covers. One that comes while the sweep is on its way, behind orders that
-//! it may be about, lasts until the end of the next lap, any other to the end of this one. An order
-//! that several claims are about ends for the first of: mass cancel, dead-man timer, disconnect. The
-//! command that makes a claim visits 256 orders at once. `pending` tells whether an order is left to
-//! be visited. A sweep that a command has finished is forgotten in its turn.
+//! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments
+//! or of one; a disconnect and a dead-man timer are one claim each. A claim replaces an earlier one
+//! of the same scope, which it covers. One that comes while the sweep is on its way, behind orders
+//! that it may be about, lasts until the end of the next lap, any other to the end of this one. An
+//! order that several claims are about ends for the first of: mass cancel, dead-man timer,
+//! disconnect. The command that makes a claim visits 256 orders at once. `pending` tells whether an
+//! order is left to be visited. A sweep that a command has finished is forgotten in its turn.
+//!
+//! A sweep leaves the orders of an instrument that uncrosses, and comes back to them: all its
+//! claims last until the end of one more lap. If orders are still uncrossing at the end of a lap
+//! that left some, the sweep has no turns until an uncrossing has ended or another claim is made.
 //!
 //! # Expiry
 //! An order is dead from its `expire_at` on. The protection price, post-only and fill-or-kill
@@ -148,10 +170,84 @@
 //! 256; so does a post-only order that trades with nobody. A dead order ends as expired, for any
 //! cause. Until it has left the book, it counts among the open orders and keeps its reserve.
 //!
-//! # Closing an instrument
-//! Closing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no
-//! order was open. While it continues, closing once more does nothing, and no other state can be
-//! set (`HasOpenOrders`).
+//! # Phases
+//! The state of an instrument says what it accepts:
+//!
+//! | State | New orders | Amend | Cancel | A crossed book |
+//! |---|---|---|---|---|
+//! | `listed` | none | no | yes | no |
+//! | `pre_open`, `call` | limit orders that last (`gtc`, `day`, `gtd`), not post-only; limit and market orders `at_open` and `gfa` | yes | yes | may be |
+//! | `uncrossing` | none | no | no | may be |
+//! | `open` | all but those for an auction | yes | yes | no |
+//! | `halted` | none | no | yes | may be, after a call |
+//! | `closing_call` | as in a call, with `at_close` instead of `at_open` | yes | yes | may be |
+//! | `closed` | none | no | yes | no |
+//! | `withdrawn` | none; all orders end | no | yes | while they end, after a call |
+//! | `delisted` | none; there are no orders | no | no | no |
+//!
+//! An instrument is open when it is listed by `CreateInstrument`. An operator may put it in any
+//! other state, except: none while it uncrosses, `uncrossing` itself, `listed` and `delisted` while
+//! orders are open, and none after `delisted`. A member's mass cancel, dead-man timer and
+//! disconnect end orders in every state; of an instrument that uncrosses, they end the orders that
+//! are left afterwards.
+//!
+//! On the way from any other state to `open` or `closed` an instrument uncrosses first if its book
+//! is crossed or if it has orders for an auction.
+//!
+//! # Orders in a call
+//! An order that is entered or amended in a call takes its place in the book and trades with
+//! nobody. A post-only order that rested before the call takes part like any other order. An order
+//! for an auction (`at_open`, `at_close`, `gfa`) ends as `auction_ended` when the uncrossing that
+//! follows has traded, with what is left of it.
+//!
+//! A market order in a call names a quantity, neither an amount nor a price. Its limit in force is
+//! its protection price: the last price, before the first trade the reference price, moved by
+//! `market_protection_ppm` and clipped to the collar and to the limits of the day. Without any of
+//! these prices it is refused as `NoReferencePrice`. Amended to another price, it is a limit order.
+//!
+//! # Uncrossing
+//! The price is that of [`book::uncross_call`](crate::book::uncross_call), over all ticks, with the
+//! last price (or before the first trade the reference price) as its reference. Where orders are
+//! open that were entered off the tick before version 4, prices are multiples of the largest number
+//! that divides the tick and all limits. Orders that had expired when the uncrossing began take no
+//! part in it; an order that expires during the uncrossing does. The best buy trades with the best
+//! sell, by price and then by time, until one of them does not reach the price; all trades are made
+//! at the price. In the event of a trade the order that was entered later counts as the incoming
+//! one.
+//!
+//! Both sides pay the auction's rate, or their own rate as takers if that is lower. Where two
+//! orders of one member would trade with each other, the auction's self-trade mode decides, which
+//! may be to let them. Its cancels can leave the book crossed; the orders then uncross again, at a
+//! price of their own, which is compared with the ranges too. The volume of the event `Uncrossed`
+//! counts orders that self-trade prevention then cancels.
+//!
+//! # Price ranges
+//! A range of *n* millionths around a price contains every price whose distance from it, times a
+//! million, is at most *n* times the price. There are four ranges. Each is off if it is zero, or if
+//! there is no price for it to be around:
+//! - *limits of the day*, around the reference price of the trading rules: orders outside are
+//!   refused as `PriceOutsideLimits`, and orders at the limits trade;
+//! - *static and dynamic range*, around the price of the last trade in an auction (before the
+//!   first: the reference price) and around the last price: an order that arrives while the
+//!   instrument is open trades up to the end of both ranges as they are when it arrives. If it
+//!   would trade next at a price outside, trading is interrupted by a call. What is left of it
+//!   rests if it may, and ends otherwise. A fill-or-kill order that would need such a price is
+//!   refused as unfillable, and interrupts nothing;
+//! - *range of auctions*, around the last price: if the price of an auction is outside, nothing
+//!   trades and its call is extended. A call that was halted meanwhile goes on as `call`, or as
+//!   `closing_call` before `closed`;
+//! - *extended range*: if the price is outside of this, in the first or in an extended call, the
+//!   call lasts until a command ends it, and its price is not compared again.
+//!
+//! An interruption and an extension last `call_ms`, and up to `random_end_ms` longer. The
+//! difference is drawn by BLAKE3, from the seed of the instrument's rules for auctions, the
+//! instrument and the number of such calls since the rules were set. The instrument then uncrosses,
+//! and goes on to the state that it was on its way to.
+//!
+//! # Withdrawing an instrument
+//! Withdrawing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no
+//! order was open. While it continues, withdrawing once more does nothing, and no other state can
+//! be set (`HasOpenOrders`).
 //!
 //! # Instruments without risk
 //! Their currencies need not exist; one that does not is taken to have just the scale that the
@@ -160,4 +256,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=3;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=4;

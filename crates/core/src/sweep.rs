@@ -5,7 +5,17 @@ use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::NIL;
 use crate::work::BackgroundTask;
 use crate::{Core, EventSink};
-use rialto_model::{Event, InstrumentId, OrderId, Outcome};
+use rialto_model::{Event, InstrumentId, InstrumentState, OrderId, Outcome};
+
+/// What is left of a sweep for later commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Nothing: every order that was selected has been visited.
+    Nothing,
+    More,
+    /// Only orders of instruments that uncross.
+    HeldUp,
+}
 
 impl Core {
     /// Adds mass cancels to the sweep of an account, or begins one, and does its next part.
@@ -19,11 +29,17 @@ impl Core {
         let began = self.accounts.get(account).under_way == 0;
         let at = self.claim(account, scopes);
         let mut budget = ORDERS_PER_COMMAND;
-        let (cancelled, pending) = self.sweep_some(at, &mut budget, sink);
-        if began && !pending {
-            // A sweep that one command finishes never waits for a turn.
+        let (cancelled, left) = self.sweep_some(at, &mut budget, sink);
+        let pending = left != Left::Nothing;
+        if began && left != Left::More {
+            // A sweep that one command finishes, or that is held up, does not wait for a turn.
             self.background.take_back_turn();
-            self.end_sweep(at);
+            match pending {
+                true => self.background.hold_up(at),
+                false => self.end_sweep(at),
+            }
+        } else if left == Left::More {
+            self.background.resume(at);
         }
         self.report_progress(account, market, cancelled, pending, sink);
         Outcome::Cancelling { cancelled, pending }
@@ -72,28 +88,35 @@ impl Core {
         sink.event(&Event::CancelProgress { account, instrument, cancelled, pending });
     }
 
-    /// Visits up to `budget` orders; returns how many it ended and whether more are to be visited.
-    fn sweep_some<S: EventSink>(&mut self, at: u32, budget: &mut u32, sink: &mut S) -> (u32, bool) {
+    /// Visits up to `budget` orders; returns how many it ended, and what is left to do.
+    fn sweep_some<S: EventSink>(&mut self, at: u32, budget: &mut u32, sink: &mut S) -> (u32, Left) {
         let mut ended = 0;
         loop {
             let sweep = self.background.sweep(at);
             let cursor = sweep.cursor;
             if cursor == NIL || self.order_at(cursor).id > sweep.upto {
-                let head = self.accounts.get(sweep.account).head;
-                if self.background.end_lap(at, head) {
-                    continue;
+                let (head, left_frozen) =
+                    (self.accounts.get(sweep.account).head, sweep.left_frozen);
+                if !self.background.end_lap(at, head) {
+                    return (ended, Left::Nothing);
                 }
-                return (ended, false);
+                if left_frozen && self.background.has_uncrossings() {
+                    return (ended, Left::HeldUp);
+                }
+                continue;
             }
             if *budget == 0 {
-                return (ended, true);
+                return (ended, Left::More);
             }
+            let id = self.order_at(cursor).id;
+            let reason = self.background.reason(at, id, self.open.get(cursor));
+            let is_frozen = reason.is_some() && self.is_uncrossing(cursor);
             *budget -= 1;
             let sweep = self.background.sweep_mut(at);
             sweep.cursor = self.open.next(cursor);
             sweep.under_way = true;
-            let id = self.order_at(cursor).id;
-            if let Some(reason) = self.background.reason(at, id, self.open.get(cursor)) {
+            sweep.left_frozen |= is_frozen;
+            if let Some(reason) = reason.filter(|_| !is_frozen) {
                 let slot = crate::book::Slot::new(cursor);
                 self.end_order(slot.expect("only orders on the book are visited"), reason, sink);
                 ended += 1;
@@ -115,15 +138,28 @@ impl Core {
     pub(crate) fn work_in_turns<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
         let mut worked = false;
         while *budget > 0
-            && let Some(kind) = self.background.next_kind(self.is_expiring())
+            && let Some(kind) = self.next_kind()
         {
             worked |= match kind {
                 Kind::Cancels => self.sweep_next(budget, sink),
                 Kind::Closings => self.close_next(budget, sink),
                 Kind::Expiries => self.expire(budget, sink),
+                Kind::Uncrossings => self.uncross_next(budget, sink),
             };
         }
         worked
+    }
+
+    /// The kind of background work whose turn it is.
+    fn next_kind(&mut self) -> Option<Kind> {
+        let expires = self.can_expire();
+        self.background.next_kind(expires, Kind::known(self.rules_version))
+    }
+
+    /// Whether an order is of an instrument whose auction trades.
+    fn is_uncrossing(&self, slot: u32) -> bool {
+        let market = &self.markets[usize::from(self.open.get(slot).market)];
+        market.state() == InstrumentState::Uncrossing
     }
 
     fn sweep_next<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
@@ -135,12 +171,13 @@ impl Core {
             return false;
         }
         let account = self.background.sweep(at).account;
-        let (cancelled, pending) = self.sweep_some(at, budget, sink);
-        if pending {
-            self.background.wait_turn(at);
-        } else {
-            self.end_sweep(at);
+        let (cancelled, left) = self.sweep_some(at, budget, sink);
+        match left {
+            Left::More => self.background.wait_turn(at),
+            Left::HeldUp => self.background.hold_up(at),
+            Left::Nothing => self.end_sweep(at),
         }
+        let pending = left != Left::Nothing;
         self.report_progress(account, None, cancelled, pending, sink);
         true
     }

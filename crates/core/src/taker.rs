@@ -3,7 +3,7 @@
 use crate::Core;
 use crate::fees::Fees;
 use crate::orders::{Attributes, Detail};
-use rialto_model::{Amount, MemberId, OrderId, Price, Quantity, Timestamp};
+use rialto_model::{Amount, MemberId, OrderId, Price, PriceRange, Quantity, Timestamp};
 
 /// The remaining size of an incoming order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(crate) struct Taker {
     pub(crate) amended: bool,
     /// The limit in force.
     pub(crate) limit: Price,
+    /// The prices at which it trades without an interruption, fixed when it arrived.
+    pub(crate) range: PriceRange,
     pub(crate) expire_at: Timestamp,
     pub(crate) want: Remaining,
     pub(crate) filled: Quantity,

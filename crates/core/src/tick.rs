@@ -19,7 +19,10 @@ impl Core {
                 self.send_to_match(taker, &mut budget, sink);
                 true
             }
-            None => self.fire_dead_men(&mut budget, sink),
+            None => {
+                let fired = self.fire_dead_men(&mut budget, sink);
+                self.end_calls(&mut budget, sink) || fired
+            }
         };
         let worked = self.work_in_turns(&mut budget, sink);
         if !(due || worked) {

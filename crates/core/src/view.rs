@@ -6,9 +6,9 @@ use crate::client_ids::End;
 use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, Handling, Instrument,
-    InstrumentId, MemberId, Name, NewOrder, OrderId, OrderSize, PostOnly, Price, Quantity,
-    SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    AccountId, Amount, AuctionRules, ClientOrderId, Currency, CurrencyId, DoneReason, Handling,
+    Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderSize, PostOnly, Price,
+    Quantity, SelfTrade, Seq, Side, TimeInForce, Timestamp,
 };
 
 /// An account.
@@ -35,6 +35,10 @@ pub struct InstrumentView<'a> {
     pub last_price: Price,
     /// Orders open in it.
     pub open_orders: usize,
+    /// The rules of its auctions.
+    pub auction_rules: &'a AuctionRules,
+    /// The price of its last auction; zero before the first.
+    pub auction_price: Price,
 }
 
 /// An order that has ended and is remembered by its client order id, since rules version 2.
@@ -88,6 +92,8 @@ pub struct OrderState {
     pub self_trade: SelfTrade,
     /// How it is handled beside matching.
     pub handling: Handling,
+    /// Whether it is a market order for an auction without a protection price of its own.
+    pub is_market: bool,
     /// The fee rate it pays as a maker, in millionths.
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
@@ -155,6 +161,8 @@ impl Core {
             instrument: &market.instrument,
             last_price: market.last_price,
             open_orders: market.open_orders(),
+            auction_rules: &market.auction_rules,
+            auction_price: market.auction_price,
         })
     }
 
@@ -244,7 +252,8 @@ impl Core {
             expire_at: detail.expire_at,
             post_only: attributes.post_only,
             self_trade: attributes.self_trade,
-            handling: attributes.handling,
+            handling: attributes.unpacked_handling(),
+            is_market: attributes.is_market,
             maker_fee_ppm: detail.fees.maker_ppm(),
             taker_fee_ppm: detail.fees.taker_ppm(),
             fee_residue: detail.fees.residue(),

@@ -41,7 +41,7 @@ impl CancelMany {
     pub(crate) fn is_meant(&self, order: &Detail) -> bool {
         self.market.is_none_or(|market| market == order.market)
             && self.side.is_none_or(|side| side == order.attributes.side)
-            && (order.attributes.handling.cancel_on_disconnect || !self.on_disconnect_only)
+            && (order.attributes.cancels_on_disconnect() || !self.on_disconnect_only)
     }
 }
 

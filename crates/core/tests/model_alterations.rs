@@ -17,13 +17,17 @@ use rialto_model::{Command, EngineId, NewOrder, Price, Quantity, Seq, Side};
 
 /// The first failure among the fixed sequences.
 fn caught(alteration: Alteration) -> Failure {
+    caught_under(*rialto_core::RULES_VERSIONS.end(), alteration)
+}
+
+fn caught_under(rules_version: u32, alteration: Alteration) -> Failure {
     let shallow = (0..200).map(|seed| Case::new(seed, Profile::General));
     let deep = (0..40).map(|seed| Case::new(seed, Profile::Deep));
     let tight = (0..200).map(|seed| Case::new(seed, Profile::Tight));
     shallow
         .chain(deep)
         .chain(tight)
-        .find_map(|case| case.altered(alteration).run().err())
+        .find_map(|case| case.under(rules_version).altered(alteration).run().err())
         .unwrap_or_else(|| panic!("nothing noticed the alteration {alteration:?}"))
 }
 
@@ -48,7 +52,6 @@ alterations! {
     a_fee_by_trade_is_noticed: FeeByTrade;
     a_rebate_above_the_takers_fee_is_noticed: RebateUncapped;
     a_residue_dropped_by_an_amendment_is_noticed: ResidueForgotten;
-    a_price_slid_off_the_tick_is_noticed: SlidesOffTick;
     a_price_slid_out_of_the_collar_is_noticed: SlidesOutsideCollar;
     a_market_order_outside_the_collar_is_noticed: MarketIgnoresCollar;
     a_reserve_that_is_not_released_is_noticed: ReleaseForgotten;
@@ -72,6 +75,17 @@ alterations! {
     an_order_entered_twice_is_noticed: ClientIdRepeats;
     a_forgotten_reject_is_noticed: RejectForgotten;
     a_disconnect_that_takes_all_is_noticed: DisconnectTakesAll;
+    an_auction_price_that_is_too_low_is_noticed: AuctionTakesLowest;
+    a_free_auction_is_noticed: AuctionsAreFree;
+    a_trade_outside_its_range_is_noticed: RangesIgnored;
+    an_auction_without_orders_that_expire_during_it_is_noticed: AuctionForgetsTheDead;
+    a_mass_cancel_in_an_auction_is_noticed: FrozenOrdersCancelled;
+}
+
+/// Since rules version 4 every limit in a book is on the tick.
+#[test]
+fn a_price_slid_off_the_tick_is_noticed() {
+    caught_under(3, Alteration::SlidesOffTick);
 }
 
 /// What the invariants alone say of the books and balances of an altered reference.

@@ -307,13 +307,13 @@ fn an_instrument_that_is_closing_cannot_be_opened() {
     let mut lockstep = world(2);
     let last = rest(&mut lockstep, 300, 1, Side::Buy, 100);
     let set = |state| Command::SetInstrumentState { instrument: InstrumentId(1), state };
-    let outcome = lockstep.must(&set(InstrumentState::Closed));
+    let outcome = lockstep.must(&set(InstrumentState::Withdrawn));
     assert_eq!(outcome, Outcome::Cancelling { cancelled: 256, pending: true });
     lockstep.snapshot().unwrap();
     for state in [InstrumentState::Open, InstrumentState::Halted] {
         assert_eq!(lockstep.must(&set(state)), refused(RejectReason::HasOpenOrders));
     }
-    lockstep.must(&set(InstrumentState::Closed));
+    lockstep.must(&set(InstrumentState::Withdrawn));
     lockstep.must(&Command::Cancel { account: AccountId(1), order: OrderRef::Id(last) });
     let outcome = lockstep.must(&Command::Place(order(2, Side::Buy, 100, 1)));
     assert_eq!(outcome, refused(RejectReason::InstrumentClosed));

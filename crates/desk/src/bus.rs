@@ -2,16 +2,17 @@
 
 use crate::notes::{note_answer, note_command};
 use crate::query::{
-    FindCurrency, FindInstrument, FindOrder, GetBalances, GetBook, GetInstrument, GetOrderBook,
-    GetPublishedSeq, GetReport, GetStatus, GetTicker, GetTime, GetTrades, IdentifyOrder,
-    ListAccounts, ListFills, ListInstruments, ListOrders, QueryHandler,
+    FindCurrency, FindInstrument, FindOrder, GetAuction, GetBalances, GetBook, GetInstrument,
+    GetOrderBook, GetPublishedSeq, GetReport, GetStatus, GetTicker, GetTime, GetTrades,
+    IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders, QueryHandler,
 };
 use crate::{
     AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
     Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadFeed, Refused,
-    ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    ReleaseWithdrawal, Resume, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
+    VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -35,10 +36,12 @@ bus! {
                 boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,
                 boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
                 boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
+                boxed SetAuctionRules,
                 boxed SetRulesVersion;
             queries: QueryHandler =>
                 boxed ReadFeed<ListInstruments>, boxed ReadFeed<GetInstrument>, boxed ReadFeed<GetBook>,
                 boxed ReadFeed<GetOrderBook>, boxed ReadFeed<GetTrades>, boxed ReadFeed<GetTicker>,
+                boxed ReadFeed<GetAuction>,
                 boxed ReadFeed<FindOrder>, boxed ReadFeed<ListOrders>, boxed ReadFeed<ListFills>,
                 boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>, boxed IdentifyOrder,
                 boxed FindInstrument, boxed FindCurrency,

@@ -67,16 +67,17 @@ pub use live::{
 pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
 pub use query::{
-    AsOf, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder, Freshness, GetBalances,
-    GetBook, GetInstrument, GetOrderBook, GetPublishedSeq, GetReport, GetStatus, GetTicker,
-    GetTime, GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders,
-    MarketSummary, Page, QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
+    AsOf, AuctionSummary, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder,
+    Freshness, GetAuction, GetBalances, GetBook, GetInstrument, GetOrderBook, GetPublishedSeq,
+    GetReport, GetStatus, GetTicker, GetTime, GetTrades, IdentifyOrder, ListAccounts, ListFills,
+    ListInstruments, ListOrders, MarketSummary, Page, QueryError, QueryHandler, ReadFeed, Report,
+    RequiredState, Status,
 };
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
     CreateMember, Deposit, Disconnect, HoldWithdrawal, PayOut, PlaceOrder, ReleaseWithdrawal,
-    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
-    ToEngine,
+    SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal,
+    SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

@@ -4,9 +4,9 @@ use crate::{Answer, Scope};
 use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
-    AccountId, Amend, Command as EngineCommand, CurrencyCode, InstrumentId, InstrumentSpec,
-    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Scale,
-    TradingRules, Transfer,
+    AccountId, Amend, AuctionRules, Command as EngineCommand, CurrencyCode, InstrumentId,
+    InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference,
+    Scale, TradingRules, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -205,7 +205,21 @@ requests! {
     } needs Admin,
       command |it| EngineCommand::SetRules { instrument: it.instrument, rules: it.rules };
 
-    /// Opens, halts or closes an instrument.
+    /// Changes the rules of an instrument's auctions.
+    "set_auction_rules" SetAuctionRules {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The new rules, complete.
+        rules: AuctionRules,
+        /// Decides the random ends of the calls that follow.
+        seed: u64,
+    } needs Admin,
+      command |it| {
+          let SetAuctionRules { instrument, rules, seed, .. } = *it;
+          EngineCommand::SetAuctionRules { instrument, rules, seed }
+      };
+
+    /// Puts an instrument into another phase.
     "set_instrument_state" SetInstrumentState {
         /// The instrument.
         instrument: InstrumentId,

@@ -7,7 +7,7 @@ use crate::{
     AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
     CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency, FindInstrument,
     GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal, IdentifyOrder, PayOut,
-    PlaceOrder, PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetDeadMan,
+    PlaceOrder, PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules, SetDeadMan,
     SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
     TakeBackup, TakeSnapshot,
 };
@@ -31,7 +31,7 @@ macro_rules! decided_later {
 decided_later! {
     PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
     PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
-    CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
+    CreateCurrency, CreateInstrument, SetRules, SetAuctionRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
     FindCurrency, GetTime, GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
 }
 

@@ -115,7 +115,8 @@ impl EventSink for Encoding<'_> {
     fn event(&mut self, event: &Event) {
         match event {
             Event::Accepted(accepted) => self.entered = accepted.order,
-            Event::Trade(trade) => {
+            // The trades of an auction are of no incoming order.
+            Event::Trade(trade) if !trade.auction => {
                 let product = i128::from(trade.price.0) * i128::from(trade.quantity.0);
                 self.execution.product += product;
                 self.execution.fee.0 += trade.taker_fee.0;

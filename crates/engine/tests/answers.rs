@@ -4,9 +4,11 @@
 
 mod stage;
 
-use rialto_engine::{Level, NoAnswer, Sabotage, Step};
-use rialto_model::{AccountId, Command, EngineId, OrderId, OrderRef};
-use stage::{Bench, finish, setting, settle};
+use rialto_engine::{Execution, Level, NoAnswer, Sabotage, Step};
+use rialto_model::{
+    AccountId, Command, EngineId, InstrumentId, InstrumentState, OrderId, OrderRef, Outcome, Side,
+};
+use stage::{Bench, finish, limit, setting, settle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,4 +70,23 @@ fn a_panic_of_the_sequencer_answers_every_submission_once() {
             std::iter::from_fn(|| producer.try_reply()).map(|reply| reply.token).collect();
         assert_eq!(answered, [0, 1, 2, 3], "{level}");
     }
+}
+
+#[test]
+fn the_end_of_a_call_answers_without_the_trades_of_its_auction() {
+    let bench = Bench::new(3, Level::Memory);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    settle(&mut producer, &mut stepped, &setting());
+    let state = |state| Command::SetInstrumentState { instrument: InstrumentId(1), state };
+    let auction = [
+        state(InstrumentState::Call),
+        limit(1, Side::Buy, 1_000, 5),
+        limit(2, Side::Sell, 1_000, 5),
+        state(InstrumentState::Open),
+    ];
+    let replies = settle(&mut producer, &mut stepped, &auction);
+    let answer = replies.last().unwrap().answer.unwrap();
+    assert_eq!((answer.outcome, answer.execution), (Outcome::Done, Execution::default()));
+    finish(&engine, &mut stepped);
 }

@@ -3,12 +3,12 @@
 use crate::list::Link;
 use crate::orders::Order;
 use crate::trading::{ended_as, fills_of, notional_of};
-use crate::view::{MemberView, Moment, WithdrawalView};
+use crate::view::{AuctionResult, MemberView, Moment, WithdrawalView};
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
-    AccountId, Amount, Currency, CurrencyId, DoneReason, InstrumentId, InstrumentSpec,
-    InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus, Price, Quantity,
-    Seq, Timestamp, Trade, Transfer,
+    AccountId, Amount, AuctionRules, Currency, CurrencyId, DoneReason, InstrumentId,
+    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus,
+    Price, Quantity, Seq, Timestamp, Trade, Transfer,
 };
 
 /// The state of an engine as of a sequence, from a snapshot.
@@ -47,6 +47,10 @@ pub struct BaselineInstrument {
     pub state: InstrumentState,
     /// The price of its last trade.
     pub last_price: Option<Price>,
+    /// The rules of its auctions.
+    pub auction_rules: AuctionRules,
+    /// The price of the last trade of an auction.
+    pub auction_price: Option<Price>,
 }
 
 /// An account of a [`Baseline`].
@@ -131,8 +135,18 @@ impl Feed {
         for listed in &baseline.instruments {
             feed.list(at, listed.instrument, &listed.spec)?;
             let index = feed.market_index(at, listed.instrument)?;
-            feed.markets[index].instrument.state = listed.state;
-            feed.markets[index].last_price = listed.last_price;
+            let market = &mut feed.markets[index];
+            (market.instrument.state, market.auction.state) = (listed.state, listed.state);
+            market.call_changed = market.is_in_call();
+            market.last_price = listed.last_price;
+            market.auction_rules = listed.auction_rules;
+            (market.auction_price, market.may_be_off_tick) = (listed.auction_price, true);
+            // How much traded is not part of the state.
+            market.auction.last = listed.auction_price.map(|price| AuctionResult {
+                price,
+                volume: Quantity::ZERO,
+                surplus: Quantity::ZERO,
+            });
         }
         for view in &baseline.members {
             if feed.accounts.members.insert(view.member, *view).is_some() {

@@ -4,7 +4,7 @@ use crate::list::List;
 use crate::orders::{Order, Orders, QUEUE};
 use crate::update::BookDelta;
 use crate::view::{BookOrder, PriceLevel};
-use rialto_model::{InstrumentId, Price, Quantity, Seq, Side, Timestamp};
+use rialto_model::{InstrumentId, OrderKind, Price, Quantity, Seq, Side, Timestamp};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -13,6 +13,8 @@ use std::collections::btree_map::Entry;
 pub(crate) struct Level {
     pub(crate) queue: List<QUEUE>,
     pub(crate) total: i128,
+    /// How many of its orders are market orders at their protection price.
+    pub(crate) market: u32,
 }
 
 /// Both sides of a book.
@@ -67,9 +69,11 @@ impl Book {
         let order = &mut orders.slab[slot as usize];
         order.resting = true;
         let (side, price, remaining) = (order.terms.side, order.terms.price, order.remaining);
-        let empty = Level { queue: List::EMPTY, total: 0 };
+        let is_market = order.terms.kind == OrderKind::Market;
+        let empty = Level { queue: List::EMPTY, total: 0, market: 0 };
         let level = self.side(side).entry(price).or_insert(empty);
         level.total += i128::from(remaining.0);
+        level.market += u32::from(is_market);
         level.queue.push_back(&mut orders.slab, slot);
         self.mark(side, price, seq);
     }
@@ -102,12 +106,14 @@ impl Book {
         quantity: Quantity,
         leaves: bool,
     ) {
+        let is_market = orders.slab[slot as usize].terms.kind == OrderKind::Market;
         let Entry::Occupied(mut entry) = self.side(side).entry(price) else {
             unreachable!("a resting order stands in the level of its price");
         };
         let level = entry.get_mut();
         level.total -= i128::from(quantity.0);
         if leaves {
+            level.market -= u32::from(is_market);
             level.queue.remove(&mut orders.slab, slot);
             if level.queue.len() == 0 {
                 entry.remove();

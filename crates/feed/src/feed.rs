@@ -91,8 +91,10 @@ impl Feed {
             Event::Ticked
             | Event::Rejected(_)
             | Event::Repeated { .. }
-            | Event::CancelProgress { .. }
-            | Event::RulesVersionSet { .. } => {}
+            | Event::CancelProgress { .. } => {}
+            Event::RulesVersionSet { .. } => {
+                self.markets.iter_mut().for_each(|market| market.may_be_off_tick = true);
+            }
             Event::Accepted(ref accepted) => self.accepted(at, accepted)?,
             Event::Rested(ref rested) => self.rested(at, rested)?,
             Event::Trade(ref trade) => self.trade(at, trade, emit)?,
@@ -145,16 +147,19 @@ impl Feed {
             }
             Event::RulesSet { instrument, rules } => {
                 let index = self.market_index(at, instrument)?;
-                let instrument = &mut self.markets[index].instrument;
-                instrument.spec.rules = rules;
-                emit(Update::Instrument(instrument));
+                let market = &mut self.markets[index];
+                market.instrument.spec.rules = rules;
+                market.call_changed = market.is_in_call();
+                emit(Update::Instrument(&market.instrument));
             }
             Event::InstrumentStateSet { instrument, state } => {
-                let index = self.market_index(at, instrument)?;
-                let instrument = &mut self.markets[index].instrument;
-                instrument.state = state;
-                emit(Update::Instrument(instrument));
+                self.set_state(at, instrument, state, emit)?;
             }
+            Event::AuctionRulesSet { instrument, ref rules } => {
+                self.set_auction_rules(at, instrument, rules, emit)?;
+            }
+            Event::Uncrossed(ref uncrossed) => self.uncrossed(at, uncrossed, emit)?,
+            Event::Interrupted(ref interrupted) => self.interrupted(at, interrupted)?,
         }
         Ok(())
     }
@@ -178,7 +183,9 @@ impl Feed {
         for index in self.touched.drain(..) {
             let market = &mut self.markets[index as usize];
             market.touched = false;
+            let is_in_call = market.is_in_call();
             if let Some(delta) = market.book.take_delta(seq, time) {
+                market.call_changed = is_in_call;
                 emit(Update::Book(delta));
                 let best = market.best();
                 if (best.bid, best.ask) != market.best_told {

@@ -73,6 +73,7 @@ impl Feed {
             let (bid, ask) = (market.book.best(Side::Buy), market.book.best(Side::Sell));
             if let (Some(bid), Some(ask)) = (bid, ask)
                 && bid.price >= ask.price
+                && !market.may_be_crossed()
             {
                 return Err(FeedViolation::Crossed { instrument, bid: bid.price, ask: ask.price });
             }
@@ -168,8 +169,8 @@ mod tests {
         MemberView,
     };
     use rialto_model::{
-        Amount, Currency, EngineId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId,
-        Name, NewOrder, Quantity, Scale, SelfTrade, Seq, Timestamp, TradingRules,
+        Amount, AuctionRules, Currency, EngineId, InstrumentKind, InstrumentSpec, InstrumentState,
+        MemberId, Name, NewOrder, Quantity, Scale, SelfTrade, Seq, Timestamp, TradingRules,
     };
 
     /// One buy and one sell order of 10, each of which reserves 100.
@@ -220,6 +221,8 @@ mod tests {
                 },
                 state: InstrumentState::Open,
                 last_price: None,
+                auction_rules: AuctionRules::PLAIN,
+                auction_price: None,
             }],
             members: vec![MemberView { member, name: Name::EMPTY }],
             accounts: vec![BaselineAccount {

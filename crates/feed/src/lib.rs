@@ -24,6 +24,7 @@
 //! resume. Public views carry no account ids.
 
 mod accounts;
+mod auction;
 mod baseline;
 mod book;
 mod config;
@@ -54,6 +55,7 @@ pub use merge::{DeltaMerger, MergeError};
 pub use rialto_model::Role;
 pub use update::{BookDelta, Update};
 pub use view::{
-    AccountChanges, AccountView, BalanceView, BestPrices, BookOrder, Depth, Fill, MemberView,
-    Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Ticker, WithdrawalView,
+    AccountChanges, AccountView, AuctionResult, AuctionView, BalanceView, BestPrices, BookOrder,
+    Depth, Fill, MemberView, Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade,
+    Ticker, WithdrawalView,
 };

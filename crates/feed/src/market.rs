@@ -2,8 +2,8 @@
 
 use crate::book::Book;
 use crate::ticker::Window;
-use crate::view::{BestPrices, Moment, PriceLevel, PublicTrade, Ticker};
-use rialto_model::{Amount, Instrument, Price, Seq, Side, Trade};
+use crate::view::{AuctionView, BestPrices, Moment, PriceLevel, PublicTrade, Ticker};
+use rialto_model::{Amount, AuctionRules, Instrument, Price, Seq, Side, Timestamp, Trade};
 use std::collections::VecDeque;
 
 /// An instrument, its book, its last trades and its last 24 hours.
@@ -14,6 +14,14 @@ pub(crate) struct Market {
     pub(crate) trades: VecDeque<PublicTrade>,
     pub(crate) last_price: Option<Price>,
     pub(crate) window: Window,
+    pub(crate) auction_rules: AuctionRules,
+    pub(crate) auction: AuctionView,
+    /// The price of the last trade of an auction.
+    pub(crate) auction_price: Option<Price>,
+    /// Whether orders may rest off the tick: those entered before rules version 4 may.
+    pub(crate) may_be_off_tick: bool,
+    /// Whether the book has changed in a call since the price of its auction was computed.
+    pub(crate) call_changed: bool,
     /// Whether it stands in the list of instruments where something happened.
     pub(crate) touched: bool,
     pub(crate) ticker_changed: bool,
@@ -29,6 +37,18 @@ impl Market {
             trades: VecDeque::new(),
             last_price: None,
             window: Window::default(),
+            auction_rules: AuctionRules::PLAIN,
+            auction: AuctionView {
+                instrument: instrument.id,
+                state: instrument.state,
+                at: Moment { seq, time: Timestamp::ZERO },
+                indicative: None,
+                last: None,
+                interrupted: None,
+            },
+            auction_price: None,
+            may_be_off_tick: false,
+            call_changed: false,
             touched: false,
             ticker_changed: false,
             best_told: (None, None),
@@ -49,6 +69,7 @@ impl Market {
             price: trade.price,
             quantity: trade.quantity,
             taker_side: trade.taker_side,
+            auction: trade.auction,
             at,
         };
         self.trades.push_back(public);
@@ -58,6 +79,9 @@ impl Market {
         let base = self.instrument.base_amount(trade.quantity);
         self.window.add(at.time, trade.price, base, notional);
         self.last_price = Some(trade.price);
+        if trade.auction {
+            self.auction_price = Some(trade.price);
+        }
         self.ticker_changed = true;
         public
     }

@@ -88,7 +88,7 @@ impl Feed {
         }
     }
 
-    fn market(&self, instrument: InstrumentId) -> Option<&Market> {
+    pub(crate) fn market(&self, instrument: InstrumentId) -> Option<&Market> {
         self.markets.get((instrument.0 as usize).wrapping_sub(1))
     }
 }

@@ -7,7 +7,7 @@ use crate::view::{Fill, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_model::{
     Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Instrument, InstrumentId,
-    OrderId, OrderSize, OrderStatus, Quantity, Reduced, Rested, Role, Side, Trade,
+    OrderId, OrderKind, OrderSize, OrderStatus, Quantity, Reduced, Rested, Role, Side, Trade,
 };
 
 impl Feed {
@@ -86,15 +86,19 @@ impl Feed {
         self.markets[index].book.reduce(&mut self.orders, maker, event.quantity, at.seq);
 
         let order = &mut self.orders.slab[taker as usize];
-        agree(at, event.taker_order, "its stay on the book", 0, i64::from(order.resting))?;
-        if !order.sized_in_quote() {
-            order.remaining.0 -= event.quantity.0;
-        }
-        let left = order.remaining.0;
+        let rested = i64::from(event.auction);
+        agree(at, event.taker_order, "its stay on the book", rested, i64::from(order.resting))?;
+        let in_quote = order.sized_in_quote();
+        let left = order.remaining.0 - if in_quote { 0 } else { event.quantity.0 };
         agree(at, event.taker_order, "what remains", event.taker_remaining.0, left)?;
         order.fill(event.quantity, notional, event.taker_fee);
         let taker_account = order.account;
-        let taker_filled = left == 0 && !order.sized_in_quote();
+        let taker_filled = left == 0 && !in_quote;
+        if event.auction {
+            self.markets[index].book.reduce(&mut self.orders, taker, event.quantity, at.seq);
+        } else {
+            self.orders.slab[taker as usize].remaining.0 = left;
+        }
         self.orders.touch(taker, at);
 
         if instrument.spec.rules.risk {
@@ -197,6 +201,10 @@ impl Feed {
         self.markets[index].book.remove(&mut self.orders, slot, at.seq);
         self.release(at, index, slot, event.old_reserved);
         let order = &mut self.orders.slab[slot as usize];
+        if event.price != event.old_price {
+            // A price of its own makes a market order for an auction a limit order.
+            order.terms.kind = OrderKind::Limit;
+        }
         order.terms.price = event.price;
         order.set_quantity(event.quantity);
         order.remaining = event.remaining;
@@ -272,9 +280,11 @@ pub(crate) fn fills_of(event: &Trade, at: Moment) -> [Fill; 2] {
         at,
     };
     let (maker_side, taker_side) = (event.taker_side.opposite(), event.taker_side);
+    let role = |role| if event.auction { Role::Auction } else { role };
+    let (maker, taker) = (role(Role::Maker), role(Role::Taker));
     [
-        fill(Role::Maker, event.maker_account, event.maker_order, maker_side, event.maker_fee),
-        fill(Role::Taker, event.taker_account, event.taker_order, taker_side, event.taker_fee),
+        fill(maker, event.maker_account, event.maker_order, maker_side, event.maker_fee),
+        fill(taker, event.taker_account, event.taker_order, taker_side, event.taker_fee),
     ]
 }
 

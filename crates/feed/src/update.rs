@@ -1,6 +1,8 @@
 //! The updates that are published to subscribers while events are folded.
 
-use crate::view::{BalanceView, BestPrices, Fill, OrderView, PriceLevel, PublicTrade, Ticker};
+use crate::view::{
+    AuctionView, BalanceView, BestPrices, Fill, OrderView, PriceLevel, PublicTrade, Ticker,
+};
 use rialto_model::{Instrument, InstrumentId, Seq, Side, Timestamp};
 
 /// Levels of a book that changed.
@@ -38,8 +40,9 @@ impl BookDelta {
 
 /// An update for subscribers. Copy borrowed values to keep them.
 ///
-/// [`Update::Trade`], [`Update::Fill`] and [`Update::Instrument`] come with their event; the others
-/// at the end of the command (or commands), each object at most once in its state then.
+/// [`Update::Trade`], [`Update::Fill`], [`Update::Instrument`] and [`Update::Auction`] come with their
+/// event; the others at the end of the command (or commands), each object at most once in its state
+/// then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update<'a> {
     /// Public: levels of a book changed.
@@ -50,8 +53,11 @@ pub enum Update<'a> {
     Trade(&'a PublicTrade),
     /// Public: the ticker changed, by trades or because time passed.
     Ticker(&'a Ticker),
-    /// Public: an instrument was listed, got other rules, was opened, halted or closed.
+    /// Public: an instrument was listed, got other rules or another state.
     Instrument(&'a Instrument),
+    /// Public: the phase or the auction of an instrument changed. A new indicative price comes on
+    /// request: see [`Feed::refresh_auction`](crate::Feed::refresh_auction).
+    Auction(&'a AuctionView),
     /// Private to the order's account: it was accepted, changed or ended.
     Order(&'a OrderView),
     /// Private to the fill's account: one of its orders traded.

@@ -1,8 +1,9 @@
 //! The answers of queries: plain values, to be rendered at the scales of the instrument.
 
 use rialto_model::{
-    AccountId, Amount, CurrencyId, DoneReason, InstrumentId, MemberId, Name, NewOrder, OrderId,
-    OrderStatus, Price, Quantity, Reference, Role, Seq, Side, Timestamp, TradeId,
+    AccountId, Amount, CurrencyId, DoneReason, InstrumentId, InstrumentState, Interrupted,
+    MemberId, Name, NewOrder, OrderId, OrderStatus, Price, Quantity, Reference, Role, Seq, Side,
+    Timestamp, TradeId,
 };
 
 /// A point in the history of the engine.
@@ -88,8 +89,38 @@ pub struct PublicTrade {
     pub quantity: Quantity,
     /// The side of the incoming order.
     pub taker_side: Side,
+    /// Whether it is a trade of an auction, which has no incoming order.
+    pub auction: bool,
     /// The sequence and time of the trade.
     pub at: Moment,
+}
+
+/// The phase of an instrument, the indicative price of its call, and its last auction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuctionView {
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// Its phase.
+    pub state: InstrumentState,
+    /// The sequence and time up to which it counts.
+    pub at: Moment,
+    /// In a call, what would trade if it ended now; none if nothing would.
+    pub indicative: Option<AuctionResult>,
+    /// The last auction.
+    pub last: Option<AuctionResult>,
+    /// What interrupted trading or extended the call, until trading goes on.
+    pub interrupted: Option<Interrupted>,
+}
+
+/// The price of an auction, and what trades at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuctionResult {
+    /// The price.
+    pub price: Price,
+    /// The quantity that trades, or the largest that can be expressed if it is more.
+    pub volume: Quantity,
+    /// What could trade at the price and has no counterparty: positive for buys, negative for sells.
+    pub surplus: Quantity,
 }
 
 /// The last 24 hours of an instrument: the current minute and the 1,439 before it.

@@ -59,6 +59,8 @@ fn baseline_of(feed: &Feed) -> Baseline {
                 spec: instrument.spec,
                 state: instrument.state,
                 last_price: feed.ticker(instrument.id).unwrap().last,
+                auction_rules: *feed.auction_rules(instrument.id).unwrap(),
+                auction_price: feed.auction(instrument.id).unwrap().last.map(|it| it.price),
             })
             .collect(),
         members: feed.members().copied().collect(),

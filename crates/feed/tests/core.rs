@@ -89,7 +89,19 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
 /// A command and how many seconds pass before it.
 fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
     let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
-    vec((pause, plausible::command(BOUNDS)), 1..160)
+    let command = prop_oneof![15 => plausible::command(BOUNDS), 1 => call_command()];
+    vec((pause, command), 1..160)
+}
+
+/// The first instrument goes into a call or out of it, or takes an order for the next auction.
+fn call_command() -> impl Strategy<Value = Command> {
+    let instrument = InstrumentId(1);
+    let enter = |state| Just(Command::SetInstrumentState { instrument, state });
+    let order = plausible::limit_order(BOUNDS).prop_map(move |order| {
+        let (time_in_force, post_only) = (TimeInForce::AtOpen, PostOnly::Off);
+        Command::Place(NewOrder { instrument, time_in_force, post_only, ..order })
+    });
+    prop_oneof![1 => enter(InstrumentState::Call), 1 => enter(InstrumentState::Open), 2 => order]
 }
 
 fn run(venue: &mut Venue, steps: &[(u64, Command)], mut after: impl FnMut(&Venue)) {
@@ -269,6 +281,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 },
                 Event::Rested(_) => "rested",
                 Event::Trade(trade) if trade.maker_fee.0 < 0 => "trade with rebate",
+                Event::Trade(trade) if trade.auction => "trade of an auction",
                 Event::Trade(_) => "trade",
                 Event::Done(done) => match done.reason {
                     DoneReason::Cancelled => "cancelled",
@@ -280,6 +293,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                     DoneReason::DeadMan => "dead-man",
                     DoneReason::InstrumentClosed => "closed",
                     DoneReason::QuoteSpent => "quote spent",
+                    DoneReason::AuctionEnded => "auction ended",
                 },
                 Event::Reduced(reduced) => match reduced.reason {
                     ReduceReason::Amended => "reduced",
@@ -291,10 +305,13 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 Event::RulesSet { .. } => "rules set",
                 Event::InstrumentStateSet { .. } => "state set",
                 Event::DeadManSet { .. } => "dead-man set",
+                Event::AuctionRulesSet { .. } => "auction rules set",
+                Event::Uncrossed(_) => "uncrossed",
+                Event::Interrupted(_) => "interrupted",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 23, "{seen:#?}");
+    assert_eq!(seen.len(), 28, "{seen:#?}");
 }

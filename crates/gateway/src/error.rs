@@ -307,6 +307,8 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::NothingToAmend
         | R::RulesVersionUnknown
         | R::AttributeUnknown
+        | R::CommandUnknown
+        | R::StateUnknown
         | R::NameInvalid
         | R::TimerInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
@@ -316,12 +318,17 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::OrderExpired
         | R::RulesVersionOlder
         | R::ReferenceTooOld
+        | R::StateChangeInvalid
         | R::WithdrawalSettled
         | R::WithdrawalReleased => StatusCode::CONFLICT,
         R::OpenOrdersLimit | R::WithdrawalsLimit => StatusCode::TOO_MANY_REQUESTS,
         R::VenueFull => StatusCode::SERVICE_UNAVAILABLE,
         R::InstrumentHalted
         | R::InstrumentClosed
+        | R::InstrumentUncrossing
+        | R::WrongPhase
+        | R::NoReferencePrice
+        | R::PriceOutsideLimits
         | R::PriceOffTick
         | R::PriceOutsideCollar
         | R::QuantityOffLot
@@ -341,14 +348,21 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
 fn field_of(reason: RejectReason) -> Option<&'static str> {
     use RejectReason as R;
     match reason {
-        R::UnknownInstrument | R::InstrumentHalted | R::InstrumentClosed => Some("instrument"),
+        R::UnknownInstrument
+        | R::InstrumentHalted
+        | R::InstrumentClosed
+        | R::InstrumentUncrossing => Some("instrument"),
+        R::StateUnknown | R::StateChangeInvalid => Some("state"),
         R::UnknownAccount => Some("account"),
         R::UnknownMember => Some("member"),
         R::UnknownCurrency => Some("currency"),
         R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired => Some("id"),
-        R::PriceNotPositive | R::PriceOffTick | R::PriceOutsideCollar | R::WouldCross => {
-            Some("price")
-        }
+        R::PriceNotPositive
+        | R::PriceOffTick
+        | R::PriceOutsideCollar
+        | R::PriceOutsideLimits
+        | R::NoReferencePrice
+        | R::WouldCross => Some("price"),
         R::QuantityNotPositive
         | R::QuantityOffLot
         | R::QuantityTooLarge
@@ -360,7 +374,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::AmountNotPositive | R::AmountTooLarge => Some("amount"),
         R::NameInvalid => Some("name"),
         R::TimerInvalid => Some("timeout_ms"),
-        R::NotionalTooSmall
+        R::WrongPhase
+        | R::NotionalTooSmall
         | R::NotionalTooLarge
         | R::InsufficientBalance
         | R::OpenOrdersLimit
@@ -378,6 +393,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         | R::HasOpenOrders
         | R::NothingToAmend
         | R::AttributeUnknown
+        | R::CommandUnknown
         | R::RulesVersionUnknown
         | R::RulesVersionOlder => None,
     }

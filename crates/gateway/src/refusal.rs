@@ -38,6 +38,9 @@ pub(crate) async fn with_limits(
         let (field, message) = combination(asked);
         return ApiError { message: message.into(), ..error.of(field) };
     }
+    if *reason == RejectReason::WrongPhase {
+        return error.of(field_out_of_phase(asked));
+    }
     let question = GetInstrument { instrument: on.id };
     let Ok(AsOf { answer: instrument, .. }) = gate.read(cx, question, Freshness::Now).await else {
         return error;
@@ -67,6 +70,15 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     } else {
         ("quote_amount", "Only a market order may have a quote_amount.".to_owned())
     }
+}
+
+/// The field that the phase does not accept.
+fn field_out_of_phase(asked: &Asked) -> &'static str {
+    let time_in_force = asked.time_in_force;
+    let rests = !matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+    // Every phase that accepts orders accepts one that rests and is for no auction.
+    let is_plain = rests && !time_in_force.is_for_auction();
+    if is_plain && asked.post_only != PostOnly::Off { "post_only" } else { "time_in_force" }
 }
 
 fn limit(

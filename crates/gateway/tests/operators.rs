@@ -72,7 +72,7 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
         (refused.field(), message),
         (
             "price_scale",
-            "The instrument is not possible: price scale plus quantity scale must not exceed the quote \
+            "The rules are not possible: price scale plus quantity scale must not exceed the quote \
          currency's scale.",
         )
     );

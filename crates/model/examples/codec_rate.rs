@@ -51,6 +51,7 @@ fn trade(number: u64, unit: i128) -> Event {
         trade: TradeId(number),
         instrument: InstrumentId(1),
         taker_side: if number.is_multiple_of(3) { Side::Buy } else { Side::Sell },
+        auction: false,
         price: Price(number as i64),
         quantity: Quantity(number as i64),
         maker_order: OrderId(number),

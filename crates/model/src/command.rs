@@ -2,9 +2,9 @@
 
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, CommandKind, CurrencyCode, CurrencyId, InstrumentId, InstrumentSpec,
-    InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity, Reference, Scale, Side,
-    Timestamp, TradingRules,
+    AccountId, Amount, AuctionRules, CommandKind, CurrencyCode, CurrencyId, InstrumentId,
+    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity,
+    Reference, Scale, Side, Timestamp, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,8 @@ pub enum Command {
         /// The new rules, all of them.
         rules: TradingRules,
     },
-    /// Opens, halts or closes an instrument.
+    /// Puts an instrument into another phase. On the way from a call to trading or to the close its
+    /// orders trade with each other first.
     SetInstrumentState {
         /// The instrument.
         instrument: InstrumentId,
@@ -164,6 +165,16 @@ pub enum Command {
         account: AccountId,
         /// The reference that it is held under.
         reference: Reference,
+    },
+    /// Changes the rules of an instrument's auctions.
+    SetAuctionRules {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The new rules, all of them.
+        rules: AuctionRules,
+        /// Decides the random ends of the calls that follow. No event has it.
+        #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+        seed: u64,
     },
 }
 
@@ -198,6 +209,7 @@ impl Command {
             Command::HoldWithdrawal(_) => CommandKind::HoldWithdrawal,
             Command::SettleWithdrawal { .. } => CommandKind::SettleWithdrawal,
             Command::ReleaseWithdrawal { .. } => CommandKind::ReleaseWithdrawal,
+            Command::SetAuctionRules { .. } => CommandKind::SetAuctionRules,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::enumeration;
 use crate::{
-    AccountId, Amount, ClientOrderId, Currency, CurrencyId, InstrumentId, InstrumentSpec,
-    InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference, RejectReason,
-    Side, Timestamp, TradeId, TradingRules,
+    AccountId, Amount, AuctionRules, ClientOrderId, Currency, CurrencyId, InstrumentId,
+    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference,
+    RejectReason, Side, Timestamp, TradeId, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,8 @@ pub struct Rested {
     pub remaining: Quantity,
 }
 
-/// Two orders traded, at the price of the resting order.
+/// Two orders traded, at the price of the resting order; or at the price of an auction, where both
+/// rested and the one that was entered later counts as the incoming one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trade {
     /// The venue's id for it.
@@ -50,6 +51,8 @@ pub struct Trade {
     pub instrument: InstrumentId,
     /// The side of the incoming order.
     pub taker_side: Side,
+    /// Whether it is a trade of an auction.
+    pub auction: bool,
     /// The price.
     pub price: Price,
     /// The quantity.
@@ -98,6 +101,8 @@ enumeration! {
         InstrumentClosed = 7, "instrument_closed";
         /// It was sized in quote currency, and what remains buys less than a lot.
         QuoteSpent = 8, "quote_spent";
+        /// It was for an auction, which has ended.
+        AuctionEnded = 9, "auction_ended";
     }
 }
 
@@ -224,6 +229,8 @@ enumeration! {
         SettleWithdrawal = 17, "settle_withdrawal";
         /// [`crate::Command::ReleaseWithdrawal`]
         ReleaseWithdrawal = 18, "release_withdrawal";
+        /// [`crate::Command::SetAuctionRules`]
+        SetAuctionRules = 19, "set_auction_rules";
     }
 }
 
@@ -349,7 +356,7 @@ pub enum Event {
         /// All its rules.
         rules: TradingRules,
     },
-    /// An instrument was opened, halted or closed.
+    /// The phase of an instrument changed.
     InstrumentStateSet {
         /// The instrument.
         instrument: InstrumentId,
@@ -394,6 +401,47 @@ pub enum Event {
         /// The operator's name for the transfer.
         reference: Reference,
     },
+    /// The rules of an instrument's auctions changed.
+    AuctionRulesSet {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// All its rules for auctions.
+        rules: AuctionRules,
+    },
+    /// The price of an auction was found. Its trades follow.
+    Uncrossed(Uncrossed),
+    /// A trade would have been outside a price range: trading is interrupted, or a call extended.
+    Interrupted(Interrupted),
+}
+
+/// The price of an auction was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncrossed {
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The price of all its trades. If nothing can trade, there is no such event.
+    pub price: Price,
+    /// The quantity that can trade, or the largest that can be expressed if it is more. Self-trade
+    /// prevention may cancel some of it.
+    pub volume: Quantity,
+    /// What could trade at the price and has no counterparty, bounded like the volume: positive for
+    /// buys, negative for sells.
+    pub surplus: Quantity,
+}
+
+/// A trade would have been outside a price range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interrupted {
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The price that is outside.
+    pub price: Price,
+    /// The lowest price of the range.
+    pub low: Price,
+    /// The highest price of the range.
+    pub high: Price,
+    /// Whether the call lasts until a command ends it.
+    pub until_command: bool,
 }
 
 enumeration! {
@@ -445,6 +493,12 @@ enumeration! {
         WithdrawalSettled = 21, "withdrawal_settled";
         /// [`Event::WithdrawalReleased`]
         WithdrawalReleased = 22, "withdrawal_released";
+        /// [`Event::AuctionRulesSet`]
+        AuctionRulesSet = 23, "auction_rules_set";
+        /// [`Event::Uncrossed`]
+        Uncrossed = 24, "uncrossed";
+        /// [`Event::Interrupted`]
+        Interrupted = 25, "interrupted";
     }
 }
 
@@ -477,6 +531,9 @@ impl Event {
             Event::WithdrawalHeld { .. } => EventKind::WithdrawalHeld,
             Event::WithdrawalSettled { .. } => EventKind::WithdrawalSettled,
             Event::WithdrawalReleased { .. } => EventKind::WithdrawalReleased,
+            Event::AuctionRulesSet { .. } => EventKind::AuctionRulesSet,
+            Event::Uncrossed(_) => EventKind::Uncrossed,
+            Event::Interrupted(_) => EventKind::Interrupted,
         }
     }
 }

@@ -28,16 +28,138 @@ enumeration! {
 }
 
 enumeration! {
-    /// Whether an instrument can be traded.
+    /// The phase of an instrument's market. Rules versions before 4 know the first three.
     #[derive(Default)]
     pub enum InstrumentState {
-        /// Everything is allowed.
+        /// Continuous trading: orders trade as they come in.
         #[default]
         Open = 0, "open";
         /// Only cancels are allowed.
         Halted = 1, "halted";
         /// Nothing is allowed; open orders were cancelled.
-        Closed = 2, "closed";
+        Withdrawn = 2, "withdrawn";
+        /// Known, and not traded yet.
+        Listed = 3, "listed";
+        /// Orders collect for the next auction, and nothing trades.
+        PreOpen = 4, "pre_open";
+        /// A call: orders collect, nothing trades, and the price at which they would is published.
+        Call = 5, "call";
+        /// The orders of a call trade with each other, all at one price. Nothing is allowed until
+        /// that has ended.
+        Uncrossing = 6, "uncrossing";
+        /// The call before the close.
+        ClosingCall = 7, "closing_call";
+        /// Only cancels are allowed; the market opens again another day.
+        Closed = 8, "closed";
+        /// No longer traded.
+        Delisted = 9, "delisted";
+    }
+}
+
+impl InstrumentState {
+    /// Whether orders collect, so that the book may cross.
+    #[must_use]
+    #[inline]
+    pub fn collects(self) -> bool {
+        matches!(
+            self,
+            InstrumentState::PreOpen | InstrumentState::Call | InstrumentState::ClosingCall
+        )
+    }
+
+    /// The first version of the rules that knows the state.
+    #[must_use]
+    pub fn rules_version_min(self) -> u32 {
+        match self {
+            InstrumentState::Open | InstrumentState::Halted | InstrumentState::Withdrawn => 1,
+            _ => 4,
+        }
+    }
+}
+
+/// The rules of an instrument's auctions, and the price ranges that interrupt its trading. Since
+/// rules version 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuctionRules {
+    /// Fee of both sides of a trade in an auction, in millionths of the notional; at most the taker
+    /// fee of the order.
+    pub fee_ppm: i32,
+    /// What happens when two orders of one member would trade with each other in an auction.
+    pub self_trade: SelfTrade,
+    /// The limits of the day: how far a limit may be from the reference price of the trading rules,
+    /// in millionths of it; zero is no limit. Without a reference price there are no limits.
+    pub daily_range_ppm: u32,
+    /// How far a trade may be from the price of the last trade in an auction, in millionths of it,
+    /// before trading is interrupted by a call; zero is no range. Before the first such trade the
+    /// reference price of the trading rules is taken.
+    pub static_range_ppm: u32,
+    /// The same from the last price.
+    pub dynamic_range_ppm: u32,
+    /// How far the price of an auction may be from the last price, in millionths of it, before its
+    /// call is extended; zero is no range.
+    pub auction_range_ppm: u32,
+    /// The same for the auction of an extended call. If the price of an auction is outside this range, in
+    /// the first call or in an extended one, the call lasts until a command ends it; zero is no range.
+    pub extended_range_ppm: u32,
+    /// How long an interruption or an extension lasts at least, in milliseconds.
+    pub call_ms: u32,
+    /// How much longer it may last, in milliseconds. Its length is not known in advance.
+    pub random_end_ms: u32,
+}
+
+impl AuctionRules {
+    /// The longest call and the longest random end, in milliseconds: one day.
+    pub const CALL_MS_MAX: u32 = 86_400_000;
+
+    /// No fee, no ranges, and orders of one member trade with each other.
+    pub const PLAIN: AuctionRules = AuctionRules {
+        fee_ppm: 0,
+        self_trade: SelfTrade::Allow,
+        daily_range_ppm: 0,
+        static_range_ppm: 0,
+        dynamic_range_ppm: 0,
+        auction_range_ppm: 0,
+        extended_range_ppm: 0,
+        call_ms: 0,
+        random_end_ms: 0,
+    };
+
+    /// Whether the rules are consistent in themselves.
+    pub fn check(&self) -> Result<(), InstrumentError> {
+        if !(0..=100_000).contains(&self.fee_ppm) {
+            return Err(InstrumentError::AuctionFee);
+        }
+        let ranges = [
+            ("daily_range_ppm", self.daily_range_ppm),
+            ("static_range_ppm", self.static_range_ppm),
+            ("dynamic_range_ppm", self.dynamic_range_ppm),
+            ("auction_range_ppm", self.auction_range_ppm),
+            ("extended_range_ppm", self.extended_range_ppm),
+        ];
+        if let Some((field, _)) = ranges.into_iter().find(|(_, range)| i128::from(*range) >= PPM) {
+            return Err(InstrumentError::Range { field });
+        }
+        let is_wider = self.extended_range_ppm == 0
+            || (self.auction_range_ppm != 0 && self.extended_range_ppm >= self.auction_range_ppm);
+        if !is_wider {
+            return Err(InstrumentError::ExtendedRange);
+        }
+        let calls = [self.static_range_ppm, self.dynamic_range_ppm, self.auction_range_ppm];
+        let most = Self::CALL_MS_MAX;
+        let needs_call = calls.into_iter().any(|range| range != 0);
+        if (needs_call && self.call_ms == 0) || self.call_ms > most {
+            return Err(InstrumentError::CallLength);
+        }
+        if self.random_end_ms > most {
+            return Err(InstrumentError::RandomEnd);
+        }
+        Ok(())
+    }
+}
+
+impl Default for AuctionRules {
+    fn default() -> AuctionRules {
+        AuctionRules::PLAIN
     }
 }
 
@@ -55,7 +177,9 @@ pub struct TradingRules {
     /// How far a limit price may be from the reference price, in millionths of it; zero is no collar.
     /// The reference is the last trade's price, or `reference_price` before the first trade.
     pub collar_ppm: u32,
-    /// The reference price before the first trade; zero is none, and then there is no collar.
+    /// The price that the limits of the day are around, set by an operator for the day; also the
+    /// reference price before the first trade. Zero is none: then there are no limits of the day,
+    /// and before the first trade no collar.
     pub reference_price: Price,
     /// How far a market order without a protection price may trade from the opposite best price,
     /// in millionths of that price.
@@ -147,6 +271,24 @@ pub enum InstrumentError {
     /// The end of day is not within a day.
     #[error("day_end_s must be 0 to 86399")]
     DayEnd,
+    /// The fee of auctions is out of range.
+    #[error("the auction fee must be 0 to 100000 ppm")]
+    AuctionFee,
+    /// A price range is out of range.
+    #[error("{field} must be below 1000000 ppm")]
+    Range {
+        /// The name of the range.
+        field: &'static str,
+    },
+    /// The extended range is less than the range of auctions, or is set without it.
+    #[error("extended_range_ppm must be 0 or at least auction_range_ppm, which must then not be 0")]
+    ExtendedRange,
+    /// The length of calls does not fit the ranges, or is out of range.
+    #[error("call_ms must be at most 86400000, and not 0 where a range leads to a call")]
+    CallLength,
+    /// The random end of calls is out of range.
+    #[error("random_end_ms must be at most 86400000")]
+    RandomEnd,
 }
 
 /// A listed instrument: its specification and the values derived from it.
@@ -156,7 +298,7 @@ pub struct Instrument {
     pub id: InstrumentId,
     /// As it was listed, with the rules in force.
     pub spec: InstrumentSpec,
-    /// Whether it can be traded.
+    /// The phase.
     pub state: InstrumentState,
     base_factor: i64,
     quote_factor: i64,

@@ -32,6 +32,7 @@ mod instrument;
 mod number;
 mod order;
 mod outcome;
+mod range;
 mod reject;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
@@ -49,17 +50,18 @@ pub use codec::{
 pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
 pub use enumeration::Enumeration;
 pub use event::{
-    Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, ReduceReason, Reduced,
-    Rejected, Rested, Trade,
+    Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,
+    Reduced, Rejected, Rested, Trade, Uncrossed,
 };
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
 pub use instrument::{
-    Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec, InstrumentState, PPM,
-    TradingRules,
+    AuctionRules, Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec,
+    InstrumentState, PPM, TradingRules,
 };
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};
 pub use order::*;
 pub use outcome::Outcome;
+pub use range::PriceRange;
 pub use reject::RejectReason;
 pub use rialto_clock::Timestamp;
 pub use scope::Scope;

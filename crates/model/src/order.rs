@@ -33,7 +33,7 @@ enumeration! {
         /// Trades at its price or better.
         Limit = 0, "limit";
         /// Trades at once with the other side of the book, up to its protection price, and never
-        /// rests.
+        /// rests; or takes part in an auction, up to its protection price.
         Market = 1, "market";
     }
 }
@@ -51,6 +51,21 @@ enumeration! {
         Day = 3, "day";
         /// Good till date: stands until the order's expiry time.
         Gtd = 4, "gtd";
+        /// For the next auction; accepted in `pre_open` and in a call. Since rules version 4.
+        AtOpen = 5, "at_open";
+        /// For the next auction; accepted in a closing call. Since rules version 4.
+        AtClose = 6, "at_close";
+        /// Good for auction: for the auction whose orders are being collected. Since rules version 4.
+        Gfa = 7, "gfa";
+    }
+}
+
+impl TimeInForce {
+    /// Whether an order takes part in an auction only, and ends with it.
+    #[must_use]
+    #[inline]
+    pub fn is_for_auction(self) -> bool {
+        matches!(self, TimeInForce::AtOpen | TimeInForce::AtClose | TimeInForce::Gfa)
     }
 }
 
@@ -181,7 +196,7 @@ pub struct NewOrder {
     pub side: Side,
     /// Limit or market.
     pub kind: OrderKind,
-    /// How long it stands; a market order is `Ioc` or `Fok`.
+    /// How long it stands; a market order is `Ioc`, `Fok` or for an auction.
     pub time_in_force: TimeInForce,
     /// Whether it may take liquidity; limit orders that can rest only.
     pub post_only: PostOnly,
@@ -201,6 +216,14 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
+    /// The first version of the rules that knows all its attributes; versions before it refuse it.
+    #[must_use]
+    #[inline]
+    pub fn rules_version_min(&self) -> u32 {
+        let by_time = if self.time_in_force.is_for_auction() { 4 } else { 1 };
+        self.handling.rules_version_min().max(by_time)
+    }
+
     /// A good-till-cancelled limit order with default attributes.
     #[must_use]
     #[inline]
@@ -271,5 +294,7 @@ enumeration! {
         Maker = 0, "maker";
         /// It came in.
         Taker = 1, "taker";
+        /// It rested, and so did the other one: they traded in an auction.
+        Auction = 2, "auction";
     }
 }

@@ -90,6 +90,13 @@ reasons! {
     OrderExpired = 44, "order_expired", "The order has expired.";
     ReferenceTooOld = 45, "reference_too_old", "The deposit was made so long ago that its reference may have been forgotten.";
     AttributeUnknown = 46, "attribute_unknown", "The order has an attribute that the rules version in force does not know.";
+    CommandUnknown = 47, "command_unknown", "The rules version in force does not know this command.";
+    StateUnknown = 48, "state_unknown", "The rules version in force does not know this instrument state.";
+    StateChangeInvalid = 49, "state_change_invalid", "The instrument cannot go from its state to this one.";
+    InstrumentUncrossing = 50, "instrument_uncrossing", "The orders of an auction are trading with each other: try again when that has ended.";
+    WrongPhase = 51, "wrong_phase", "Such an order is not accepted in this phase of the instrument.";
+    NoReferencePrice = 52, "no_reference_price", "A market order for an auction needs a reference price, and the instrument has none: enter a limit order.";
+    PriceOutsideLimits = 53, "price_outside_limits", "The price is outside the limits of the day.";
 }
 
 impl fmt::Display for RejectReason {

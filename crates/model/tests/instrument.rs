@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use rialto_model::testing::plausible;
 use rialto_model::{
-    Amount, Currency, CurrencyId, Instrument, InstrumentError, InstrumentId, InstrumentKind,
-    InstrumentSpec, Price, Quantity, Scale, SelfTrade, TradingRules,
+    Amount, AuctionRules, Currency, CurrencyId, Instrument, InstrumentError, InstrumentId,
+    InstrumentKind, InstrumentSpec, Price, Quantity, Scale, SelfTrade, TradingRules,
 };
 
 fn scale(places: u8) -> Scale {
@@ -50,6 +50,28 @@ fn list(base_places: u8, quote_places: u8) -> Result<Instrument, InstrumentError
 
 fn listed(quote_places: u8) -> Instrument {
     list(8, quote_places).expect("the scales suit the specification")
+}
+
+#[test]
+fn each_rule_of_auctions_is_refused_with_its_name() {
+    let check = |change: fn(&mut AuctionRules)| {
+        let mut rules = AuctionRules::PLAIN;
+        change(&mut rules);
+        rules.check().map_err(|error| error.to_string())
+    };
+    let below = |field: &str| Err::<(), _>(format!("{field} must be below 1000000 ppm"));
+    assert_eq!(check(|rules| rules.daily_range_ppm = 1_000_000), below("daily_range_ppm"));
+    assert_eq!(check(|rules| rules.static_range_ppm = 1_000_000), below("static_range_ppm"));
+    assert_eq!(check(|rules| rules.dynamic_range_ppm = 1_000_000), below("dynamic_range_ppm"));
+    assert_eq!(check(|rules| rules.auction_range_ppm = 1_000_000), below("auction_range_ppm"));
+    assert_eq!(check(|rules| rules.extended_range_ppm = 1_000_000), below("extended_range_ppm"));
+    let failed = |error: InstrumentError| Err::<(), _>(error.to_string());
+    assert_eq!(check(|rules| rules.fee_ppm = -1), failed(InstrumentError::AuctionFee));
+    assert_eq!(check(|rules| rules.extended_range_ppm = 5), failed(InstrumentError::ExtendedRange));
+    assert_eq!(check(|rules| rules.dynamic_range_ppm = 5), failed(InstrumentError::CallLength));
+    assert_eq!(check(|rules| rules.call_ms = 86_400_001), failed(InstrumentError::CallLength));
+    assert_eq!(check(|rules| rules.random_end_ms = 86_400_001), failed(InstrumentError::RandomEnd));
+    assert_eq!(check(|rules| rules.daily_range_ppm = 999_999), Ok(()));
 }
 
 #[test]

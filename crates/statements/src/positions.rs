@@ -168,6 +168,9 @@ impl Positions {
             | Event::CancelProgress { .. }
             | Event::DeadManSet { .. }
             | Event::InstrumentStateSet { .. }
+            | Event::AuctionRulesSet { .. }
+            | Event::Uncrossed(_)
+            | Event::Interrupted(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;
@@ -370,11 +373,12 @@ impl<T: FnMut(&StatementLine)> Fold<'_, T> {
     fn trade(&mut self, trade: &Trade) -> Result<(), PositionsError> {
         let instrument = self.positions.instrument(self.at.seq, trade.instrument)?;
         let maker_side = trade.taker_side.opposite();
-        let fill = |role| {
-            let (order, side, fee) = match role {
-                Role::Maker => (trade.maker_order, maker_side, trade.maker_fee),
+        let fill = |of: Role| {
+            let (order, side, fee) = match of {
                 Role::Taker => (trade.taker_order, trade.taker_side, trade.taker_fee),
+                _ => (trade.maker_order, maker_side, trade.maker_fee),
             };
+            let role = if trade.auction { Role::Auction } else { of };
             FillDetail {
                 trade: trade.trade,
                 order,

@@ -52,6 +52,12 @@ impl StreamSubscription {
         StreamSubscription::market(StreamChannel::Ticker, instrument)
     }
 
+    /// The phase of an instrument and its auction.
+    #[must_use]
+    pub fn auction(instrument: &str) -> StreamSubscription {
+        StreamSubscription::market(StreamChannel::Auction, instrument)
+    }
+
     /// Events of an account's orders; `None` is the key's only account.
     #[must_use]
     pub fn orders(account: Option<AccountId>) -> StreamSubscription {

@@ -48,5 +48,6 @@ pub use limit::{Fill, LimitOrderBook};
 pub use orders::{BookRefusal, Order, Orders, Slot};
 pub(crate) use prefetch::prefetch;
 pub use resting::{Book, Filled, LimitOrder};
-pub use uncross::{UncrossTerms, Uncrossing, uncross};
+pub use uncross::{CallLevel, UncrossTerms, Uncrossing, price_grid, uncross, uncross_call};
+pub(crate) use uncross::{Part, Progress, UncrossSearch};
 pub use walk::{LevelWalk, OrderWalk};

@@ -318,6 +318,12 @@ impl Book {
         LevelWalk::new(self, side)
     }
 
+    /// The levels of a side that are worse than a price, from the best of them.
+    #[must_use]
+    pub fn levels_behind(&self, side: Side, price: Price) -> LevelWalk<'_> {
+        LevelWalk::behind(self, side, price)
+    }
+
     /// The orders of a side in priority: by price from the best, then by time.
     #[must_use]
     #[inline]

@@ -1,6 +1,7 @@
 //! The price at which a crossed book uncrosses, as at the end of a call auction.
 
-use rialto_model::{Price, Quantity};
+use rialto_model::{Price, PriceRange, Quantity, Side};
+use std::collections::VecDeque;
 use std::iter::Peekable;
 
 /// What decides the price besides the book.
@@ -25,16 +26,15 @@ pub struct Uncrossing {
     pub price: Price,
     /// The quantity that trades.
     pub volume: i128,
-    /// What could trade at the price and finds nobody: positive if it is bought, negative if it is
-    /// sold.
+    /// What could trade at the price and has no counterparty: positive for buys, negative for sells.
     pub surplus: i128,
 }
 
-/// The price at which most can trade; of several that with the least surplus; of several of these the
-/// highest if all have a surplus of buys, the lowest if all have one of sells, and otherwise the
-/// nearest to the reference, the higher of two.
+/// The price at which the largest volume trades. Of several such prices it is the one with the smallest
+/// surplus. Of several of these it is the highest if all have a surplus of buys, the lowest if all have
+/// one of sells, and otherwise the nearest to the reference; of two equally near, the higher.
 ///
-/// Prices are all ticks between the lowest and the highest limit. `buys` and `sells` are the levels of a
+/// All ticks from the lowest to the highest limit are compared. `buys` and `sells` are the levels of a
 /// book from the best: their prices are positive and on the tick, and no quantity is zero. Nothing if
 /// nothing can trade.
 ///
@@ -63,43 +63,169 @@ pub fn uncross(
     sells: impl IntoIterator<Item = (Price, Quantity)>,
     terms: &UncrossTerms,
 ) -> Option<Uncrossing> {
-    debug_assert!(terms.tick > Price::ZERO, "a tick is positive");
-    debug_assert!(terms.market_buys >= 0 && terms.market_sells >= 0, "sums of quantities");
-    let on_tick = |level: &(Price, Quantity)| {
-        debug_assert!(level.0.0 > 0 && level.0.0 % terms.tick.0 == 0, "a limit is on the tick");
-        debug_assert!(level.1 > Quantity::ZERO, "a level has orders");
-    };
-    let (buys, sells) = (buys.into_iter().inspect(on_tick), sells.into_iter().inspect(on_tick));
-    let mut buys = Walk::new(buys, terms.market_buys);
-    let mut sells = Walk::new(sells, terms.market_sells);
-    let mut volume = 0;
-    while crosses(&buys.next, &sells.next) {
-        let traded = buys.next.quantity.min(sells.next.quantity);
-        volume += traded;
-        buys.take(traded);
-        sells.take(traded);
-    }
-    if volume == 0 {
-        return None;
-    }
-    if buys.best.is_none() && sells.best.is_none() {
-        let surplus = terms.market_buys - terms.market_sells;
-        let price = terms.reference;
-        return (price != Price::ZERO).then_some(Uncrossing { price, volume, surplus });
-    }
-    let (price, surplus) = least_surplus(buys, sells, terms);
-    Some(Uncrossing { price, volume, surplus })
+    let level = |(price, quantity)| CallLevel { price, quantity, is_protection: false };
+    uncross_call(buys.into_iter().map(level), sells.into_iter().map(level), terms)
+}
+
+/// The largest grid of prices that has the tick and all of these.
+///
+/// ```
+/// use rialto_core::book::price_grid;
+/// use rialto_model::Price;
+///
+/// assert_eq!(price_grid(Price(10), [Price(40), Price(25)]), Price(5));
+/// ```
+pub fn price_grid(tick: Price, prices: impl IntoIterator<Item = Price>) -> Price {
+    prices.into_iter().fold(tick, |Price(mut grid), Price(mut price)| {
+        while price != 0 {
+            (grid, price) = (price, grid % price);
+        }
+        Price(grid)
+    })
+}
+
+/// A level of a book in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallLevel {
+    /// The price.
+    pub price: Price,
+    /// The total quantity, not zero.
+    pub quantity: Quantity,
+    /// Whether all its orders are market orders with this protection price.
+    pub is_protection: bool,
+}
+
+/// As [`uncross`], where market orders rest at their protection prices. A protection price bounds what
+/// trades as a limit does, but does not set the price.
+///
+/// Where an end of the prices with the largest volume is a protection price, only some of them are
+/// considered: those from the lowest to the highest of the following, as far as these have the largest
+/// volume themselves. They are the reference price, an end that is the limit of a limit order, and on
+/// each side the best limit of a limit order that does not trade. The sums of market orders in `terms`
+/// are zero.
+pub fn uncross_call(
+    buys: impl IntoIterator<Item = CallLevel>,
+    sells: impl IntoIterator<Item = CallLevel>,
+    terms: &UncrossTerms,
+) -> Option<Uncrossing> {
+    let mut search = UncrossSearch::new(terms);
+    let (mut buys, mut sells) = (buys.into_iter().peekable(), sells.into_iter().peekable());
+    while search.go_on(&mut buys, &mut sells, &mut { u32::MAX }, terms.tick) {}
+    search.result(&mut buys, &mut sells, terms)
+}
+
+/// The search for the price of [`uncross`]. It can stop after some steps, and continue later on the same
+/// book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UncrossSearch {
+    /// What trades, so far.
+    pub(crate) volume: i128,
+    pub(crate) buys: Progress,
+    pub(crate) sells: Progress,
+    /// Whether the first levels were read.
+    pub(crate) began: bool,
+}
+
+/// How far a search is on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// What trades next, as far as it has not traded.
+    pub(crate) next: Part,
+    /// The first limit.
+    pub(crate) best: Option<Price>,
+    /// The limit of the last part that traded; none of market orders without a protection price.
+    pub(crate) last: Option<Price>,
+    /// Whether that is a protection price.
+    pub(crate) last_is_protection: bool,
 }
 
 /// A part of a side: the market orders, a level, or what is left of one.
-#[derive(Clone, Copy)]
-struct Part {
-    /// None of market orders.
-    limit: Option<Price>,
-    quantity: i128,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// None of market orders without a protection price.
+    pub(crate) limit: Option<Price>,
+    pub(crate) quantity: i128,
+    /// Whether the limit is a protection price.
+    pub(crate) is_protection: bool,
 }
 
-const NOTHING: Part = Part { limit: None, quantity: 0 };
+impl UncrossSearch {
+    pub(crate) fn new(terms: &UncrossTerms) -> UncrossSearch {
+        debug_assert!(terms.tick > Price::ZERO, "a tick is positive");
+        debug_assert!(terms.market_buys >= 0 && terms.market_sells >= 0, "sums of quantities");
+        let side = |quantity| Progress {
+            next: Part { limit: None, quantity, is_protection: false },
+            best: None,
+            last: None,
+            last_is_protection: false,
+        };
+        UncrossSearch {
+            volume: 0,
+            buys: side(terms.market_buys),
+            sells: side(terms.market_sells),
+            began: false,
+        }
+    }
+
+    /// Matches the parts of both sides one with another, in at most `steps` steps, which it counts
+    /// down. Returns whether there are more. The levels are the ones behind [`Progress::next`].
+    pub(crate) fn go_on<B, S>(
+        &mut self,
+        buys: &mut Peekable<B>,
+        sells: &mut Peekable<S>,
+        steps: &mut u32,
+        tick: Price,
+    ) -> bool
+    where
+        B: Iterator<Item = CallLevel>,
+        S: Iterator<Item = CallLevel>,
+    {
+        if !self.began {
+            self.began = true;
+            self.buys.begin(buys, tick);
+            self.sells.begin(sells, tick);
+        }
+        while crosses(&self.buys.next, &self.sells.next) {
+            if *steps == 0 {
+                return true;
+            }
+            *steps -= 1;
+            let traded = self.buys.next.quantity.min(self.sells.next.quantity);
+            self.volume += traded;
+            self.buys.take(traded, buys, tick);
+            self.sells.take(traded, sells, tick);
+        }
+        false
+    }
+
+    /// The price, after [`UncrossSearch::go_on`] found no more.
+    pub(crate) fn result<B, S>(
+        &self,
+        buys: &mut Peekable<B>,
+        sells: &mut Peekable<S>,
+        terms: &UncrossTerms,
+    ) -> Option<Uncrossing>
+    where
+        B: Iterator<Item = CallLevel>,
+        S: Iterator<Item = CallLevel>,
+    {
+        let volume = self.volume;
+        if volume == 0 {
+            return None;
+        }
+        if self.buys.best.is_none() && self.sells.best.is_none() {
+            let surplus = terms.market_buys - terms.market_sells;
+            let price = terms.reference;
+            return (price != Price::ZERO).then_some(Uncrossing { price, volume, surplus });
+        }
+        let buys = Walk::new(Side::Buy, &self.buys, buys);
+        let sells = Walk::new(Side::Sell, &self.sells, sells);
+        let (price, surplus) = least_surplus(buys, sells, terms);
+        Some(Uncrossing { price, volume, surplus })
+    }
+}
+
+const NOTHING: Part = Part { limit: None, quantity: 0, is_protection: false };
 
 impl Part {
     fn is_market(&self) -> bool {
@@ -115,80 +241,163 @@ fn crosses(buy: &Part, sell: &Part) -> bool {
     buy.quantity > 0 && sell.quantity > 0 && at_prices
 }
 
-/// A side from its best price: the market orders, then the levels.
-struct Walk<I: Iterator> {
-    levels: Peekable<I>,
-    next: Part,
-    /// The first limit.
-    best: Option<Price>,
-    /// The limit of the last part that traded; none of market orders.
-    last: Option<Price>,
-}
-
-impl<I: Iterator<Item = (Price, Quantity)>> Walk<I> {
-    fn new(levels: I, market: i128) -> Self {
-        let mut levels = levels.peekable();
-        let best = levels.peek().map(|(price, _)| *price);
-        let mut walk =
-            Self { levels, next: Part { limit: None, quantity: market }, best, last: None };
-        if market == 0 {
-            walk.advance();
+impl Progress {
+    fn begin(&mut self, levels: &mut Peekable<impl Iterator<Item = CallLevel>>, tick: Price) {
+        self.best = levels.peek().map(|level| level.price);
+        if self.next.quantity == 0 {
+            self.advance(levels, tick);
         }
-        walk
     }
 
-    fn advance(&mut self) {
-        let part = |(price, quantity): (Price, Quantity)| Part {
-            limit: Some(price),
-            quantity: i128::from(quantity.0),
-        };
-        self.next = self.levels.next().map_or(NOTHING, part);
+    fn advance(&mut self, levels: &mut impl Iterator<Item = CallLevel>, tick: Price) {
+        self.next = levels.next().map_or(NOTHING, |level| {
+            let CallLevel { price, quantity, is_protection } = level;
+            debug_assert!(price.0 > 0 && price.0 % tick.0 == 0, "a limit is on the tick");
+            debug_assert!(quantity > Quantity::ZERO, "a level has orders");
+            Part { limit: Some(price), quantity: i128::from(quantity.0), is_protection }
+        });
     }
 
     /// Takes what trades of the next part.
-    fn take(&mut self, traded: i128) {
-        self.last = self.next.limit;
+    fn take(&mut self, traded: i128, levels: &mut impl Iterator<Item = CallLevel>, tick: Price) {
+        (self.last, self.last_is_protection) = (self.next.limit, self.next.is_protection);
         self.next.quantity -= traded;
         if self.next.quantity == 0 {
-            self.advance();
+            self.advance(levels, tick);
         }
+    }
+}
+
+/// A side whose search has ended, and the levels behind its next part.
+struct Walk<'a, I: Iterator> {
+    side: Side,
+    progress: &'a Progress,
+    /// Levels that were read to look further.
+    ahead: VecDeque<CallLevel>,
+    levels: &'a mut Peekable<I>,
+}
+
+impl<'a, I: Iterator<Item = CallLevel>> Walk<'a, I> {
+    fn new(side: Side, progress: &'a Progress, levels: &'a mut Peekable<I>) -> Self {
+        Walk { side, progress, ahead: VecDeque::new(), levels }
     }
 
     /// The limit of the level behind the next part.
     fn after_next(&mut self) -> Option<Price> {
-        self.levels.peek().map(|(price, _)| *price)
+        self.ahead.front().or_else(|| self.levels.peek()).map(|level| level.price)
+    }
+
+    /// Whether an order of this limit would trade at a price.
+    fn reaches(&self, limit: Price, price: Price) -> bool {
+        match self.side {
+            Side::Buy => limit >= price,
+            Side::Sell => limit <= price,
+        }
+    }
+
+    /// Whether the last part that traded is not used up, so that something is left at every price.
+    fn is_left(&self) -> bool {
+        let next = &self.progress.next;
+        next.is_market() || (next.limit.is_some() && next.limit == self.progress.last)
+    }
+
+    /// What would trade at a price and has not.
+    fn left_at(&mut self, price: Price) -> i128 {
+        let next = self.progress.next;
+        if next.limit.is_some_and(|limit| !self.reaches(limit, price)) {
+            return 0;
+        }
+        let mut left = next.quantity;
+        while let Some(limit) = self.after_next()
+            && self.reaches(limit, price)
+        {
+            let level = self.ahead.pop_front().or_else(|| self.levels.next());
+            left += i128::from(level.map_or(0, |level| level.quantity.0));
+        }
+        left
+    }
+
+    /// The best limit of an order that has not traded and would at a price, except market orders.
+    fn next_limit(&mut self, price: Price) -> Option<Price> {
+        let next = self.progress.next;
+        if let Some(limit) = next.limit {
+            if !self.reaches(limit, price) {
+                return None;
+            }
+            if !next.is_protection {
+                return Some(limit);
+            }
+        }
+        while let Some(level) = self.levels.peek().copied()
+            && self.reaches(level.price, price)
+        {
+            if !level.is_protection {
+                return Some(level.price);
+            }
+            self.ahead.push_back(level);
+            self.levels.next();
+        }
+        None
     }
 }
 
-/// The best of the prices with the whole volume, and its surplus.
-fn least_surplus<B, S>(mut buys: Walk<B>, mut sells: Walk<S>, terms: &UncrossTerms) -> (Price, i128)
+/// The prices with the whole volume.
+fn interval<B, S>(buys: &mut Walk<'_, B>, sells: &mut Walk<'_, S>, reference: Price) -> PriceRange
 where
-    B: Iterator<Item = (Price, Quantity)>,
-    S: Iterator<Item = (Price, Quantity)>,
+    B: Iterator<Item = CallLevel>,
+    S: Iterator<Item = CallLevel>,
 {
-    let (buy, sell) = (buys.next, sells.next);
-    let (after_buy, after_sell) = (buys.after_next(), sells.after_next());
     // Where market orders set no bound, the furthest limit does. Limits that were
     // not read are further away than the ones that bound the result.
-    let sells_read = [sells.best, sells.last, sell.limit, after_sell];
-    let buys_read = [buys.best, buys.last, buy.limit, after_buy];
-    let highest = || buys.best.into_iter().chain(sells_read.into_iter().flatten()).max();
-    let lowest = || sells.best.into_iter().chain(buys_read.into_iter().flatten()).min();
-    let high = buys.last.or_else(highest).unwrap_or(terms.reference);
-    let low = sells.last.or_else(lowest).unwrap_or(terms.reference);
-    // One side has more than the other at every price: the last part that traded is not used up.
-    if buy.is_market() || (buy.limit.is_some() && buy.limit == buys.last) {
-        let beside = buys.best.filter(|best| buy.is_market() && *best == high);
-        return (high, buy.quantity + beside.map_or(0, |_| first_quantity(&mut buys)));
+    let read = |one: &Progress, other: &Progress, after: Option<Price>| {
+        [one.best, other.best, other.last, other.next.limit, after].into_iter().flatten()
+    };
+    let (after_buy, after_sell) = (buys.after_next(), sells.after_next());
+    let highest = || read(buys.progress, sells.progress, after_sell).max();
+    let lowest = || read(sells.progress, buys.progress, after_buy).min();
+    let high = buys.progress.last.or_else(highest).unwrap_or(reference);
+    let low = sells.progress.last.or_else(lowest).unwrap_or(reference);
+    if !(buys.progress.last_is_protection || sells.progress.last_is_protection) {
+        return PriceRange { low, high };
     }
-    if sell.is_market() || (sell.limit.is_some() && sell.limit == sells.last) {
-        let beside = sells.best.filter(|best| sell.is_market() && *best == low);
-        return (low, -(sell.quantity + beside.map_or(0, |_| first_quantity(&mut sells))));
-    }
-    // Between the next buy and the next sell nothing is left.
+    // Prices between limits and the reference price go before prices up to a protection price.
+    let bounds = [
+        (!buys.progress.last_is_protection).then_some(high),
+        (!sells.progress.last_is_protection).then_some(low),
+        buys.next_limit(low),
+        sells.next_limit(high),
+        Some(reference),
+    ];
+    let among = bounds.into_iter().flatten().filter(|price| (low..=high).contains(price));
+    let (least, most) = (among.clone().min(), among.max());
+    PriceRange { low: least.unwrap_or(low), high: most.unwrap_or(high) }
+}
+
+/// The best of the prices with the whole volume, and its surplus.
+fn least_surplus<B, S>(
+    mut buys: Walk<'_, B>,
+    mut sells: Walk<'_, S>,
+    terms: &UncrossTerms,
+) -> (Price, i128)
+where
+    B: Iterator<Item = CallLevel>,
+    S: Iterator<Item = CallLevel>,
+{
     let grid = Grid { tick: terms.tick.0, reference: terms.reference };
+    // Its ends are limits, except that the reference may be off the tick.
+    let (low, high) = grid.within(interval(&mut buys, &mut sells, terms.reference));
+    let (buy, sell) = (buys.progress.next, sells.progress.next);
     let next_buy = buy.limit.filter(|buy| *buy >= low);
     let next_sell = sell.limit.filter(|sell| *sell <= high);
+    // One side has more than the other at every price.
+    if buys.is_left() || next_buy.is_some_and(|buy| buy >= high) {
+        return (high, buys.left_at(high));
+    }
+    if sells.is_left() || next_sell.is_some_and(|sell| sell <= low) {
+        return (low, -sells.left_at(low));
+    }
+    let (after_buy, after_sell) = (buys.after_next(), sells.after_next());
+    // Between the next buy and the next sell nothing is left.
     let first = next_buy.map_or(low, |buy| grid.above(buy));
     let last = next_sell.map_or(high, |sell| grid.below(sell));
     if first <= last {
@@ -215,11 +424,6 @@ where
     }
 }
 
-/// The quantity of the first level of a side of which no level was read.
-fn first_quantity<I: Iterator<Item = (Price, Quantity)>>(walk: &mut Walk<I>) -> i128 {
-    walk.levels.peek().map_or(0, |(_, quantity)| i128::from(quantity.0))
-}
-
 /// The prices between limits.
 struct Grid {
     tick: i64,
@@ -235,6 +439,17 @@ impl Grid {
     /// The next tick below a price.
     fn below(&self, price: Price) -> Price {
         Price((price.0 - 1).div_euclid(self.tick) * self.tick)
+    }
+
+    /// The ticks in a range; the ones around it if there are none in it.
+    fn within(&self, PriceRange { low, high }: PriceRange) -> (Price, Price) {
+        let at_most = |price: Price| Price(price.0.div_euclid(self.tick) * self.tick);
+        let at_least = |price| match at_most(price) {
+            tick if tick == price => tick,
+            _ => self.above(price),
+        };
+        let (first, last) = (at_least(low), at_most(high));
+        if first <= last { (first, last) } else { (at_most(low), at_least(high)) }
     }
 
     /// The price from `first` to `last` that is nearest to the reference.
@@ -257,15 +472,16 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    type Orders = Vec<(i64, i64)>;
+    /// Price, quantity, and whether it is a market order with this protection price.
+    type Orders = Vec<(i64, i64, bool)>;
 
     /// The same by looking at every tick.
     fn naive(buys: &Orders, sells: &Orders, terms: &UncrossTerms) -> Option<Uncrossing> {
-        let limits = || buys.iter().chain(sells).map(|(price, _)| *price);
+        let limits = || buys.iter().chain(sells).map(|(price, ..)| *price);
         let sums = |price: i64| {
-            let bought = buys.iter().filter(|(limit, _)| *limit >= price);
-            let sold = sells.iter().filter(|(limit, _)| *limit <= price);
-            let sum = |orders: i128, quantity: &(i64, i64)| orders + i128::from(quantity.1);
+            let bought = buys.iter().filter(|(limit, ..)| *limit >= price);
+            let sold = sells.iter().filter(|(limit, ..)| *limit <= price);
+            let sum = |orders: i128, order: &(i64, i64, bool)| orders + i128::from(order.1);
             (bought.fold(terms.market_buys, sum), sold.fold(terms.market_sells, sum))
         };
         let result = |price: i64| {
@@ -284,6 +500,16 @@ mod tests {
             .collect();
         let volume = all.iter().map(|result| result.volume).max()?;
         all.retain(|result| result.volume == volume);
+        if let Some((low, high)) = considered(buys, sells, terms, volume) {
+            let ticks: Vec<i64> = all.iter().map(|result| result.price.0).collect();
+            let inside = |price: &i64| (low..=high).contains(price);
+            let (mut from, mut to) = (low, high);
+            if !ticks.iter().any(inside) {
+                from = *ticks.iter().rfind(|tick| **tick <= low).unwrap();
+                to = *ticks.iter().find(|tick| **tick >= high).unwrap();
+            }
+            all.retain(|result| (from..=to).contains(&result.price.0));
+        }
         let surplus = all.iter().map(|result| result.surplus.abs()).min()?;
         all.retain(|result| result.surplus.abs() == surplus);
         if all.iter().all(|result| result.surplus > 0) {
@@ -297,29 +523,89 @@ mod tests {
         all.iter().rev().min_by_key(distance).copied()
     }
 
-    fn levels(orders: &Orders) -> BTreeMap<i64, i64> {
+    /// Between which prices it is looked for, where a protection price is an end.
+    fn considered(
+        buys: &Orders,
+        sells: &Orders,
+        terms: &UncrossTerms,
+        volume: i128,
+    ) -> Option<(i64, i64)> {
+        let (high, high_is_protection, next_buy) = last(buys, terms.market_buys, volume, true)?;
+        let (low, low_is_protection, next_sell) = last(sells, terms.market_sells, volume, false)?;
+        if !(high_is_protection || low_is_protection) {
+            return None;
+        }
+        let bounds = [
+            Some(high).filter(|_| !high_is_protection),
+            Some(low).filter(|_| !low_is_protection),
+            next_buy,
+            next_sell,
+            Some(terms.reference.0),
+        ];
+        let among: Vec<i64> =
+            bounds.into_iter().flatten().filter(|it| (low..=high).contains(it)).collect();
+        Some((*among.iter().min()?, *among.iter().max()?))
+    }
+
+    /// The price of the last order of a side that trades, whether only market orders are at it, and the
+    /// best price of another order that has something left.
+    fn last(
+        orders: &Orders,
+        market: i128,
+        volume: i128,
+        falls: bool,
+    ) -> Option<(i64, bool, Option<i64>)> {
+        let mut by_price: Vec<_> = levels(orders).into_iter().collect();
+        if falls {
+            by_price.reverse();
+        }
+        let (mut traded, mut last, mut next) = (market, None, None);
+        for (price, (quantity, is_protection)) in by_price {
+            if traded < volume {
+                last = Some((price, is_protection));
+            }
+            traded += i128::from(quantity);
+            if traded > volume && !is_protection && next.is_none() {
+                next = Some(price);
+            }
+        }
+        last.map(|(price, is_protection)| (price, is_protection, next))
+    }
+
+    fn levels(orders: &Orders) -> BTreeMap<i64, (i64, bool)> {
         let mut levels = BTreeMap::new();
-        orders.iter().for_each(|(price, quantity)| *levels.entry(*price).or_default() += quantity);
+        for (price, quantity, is_protection) in orders {
+            let level = levels.entry(*price).or_insert((0, true));
+            *level = (level.0 + quantity, level.1 && *is_protection);
+        }
         levels
     }
 
     fn of_levels(buys: &Orders, sells: &Orders, terms: &UncrossTerms) -> Option<Uncrossing> {
-        let level = |(price, quantity)| (Price(price), Quantity(quantity));
-        uncross(
-            levels(buys).into_iter().rev().map(level),
-            levels(sells).into_iter().map(level),
-            terms,
-        )
+        let level = |(price, (quantity, is_protection))| CallLevel {
+            price: Price(price),
+            quantity: Quantity(quantity),
+            is_protection,
+        };
+        let (buys, sells) = (levels(buys), levels(sells));
+        uncross_call(buys.into_iter().rev().map(level), sells.into_iter().map(level), terms)
     }
 
     /// Prices on a tick, close enough to each other that few are better than the rest.
     fn orders(tick: i64) -> impl Strategy<Value = Orders> {
-        proptest::collection::vec((1_i64..14, 1_i64..5), 0..8)
-            .prop_map(move |orders| orders.into_iter().map(|(at, it)| (at * tick, it)).collect())
+        let order = (1_i64..14, 1_i64..5, any::<bool>());
+        let on_tick = move |orders: Orders| -> Orders {
+            orders.into_iter().map(|(at, it, kind)| (at * tick, it, kind)).collect()
+        };
+        let all = proptest::collection::vec(order, 0..8).prop_map(on_tick);
+        // As often only limit orders.
+        (all, any::<bool>()).prop_map(|(orders, some)| {
+            orders.into_iter().map(|(at, it, kind)| (at, it, kind && some)).collect()
+        })
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #![proptest_config(ProptestConfig::with_cases(40_000))]
 
         #[test]
         fn it_is_the_best_of_all_ticks(
@@ -330,8 +616,26 @@ mod tests {
         ) {
             let (tick, reference) = (Price(tick), Price(reference));
             let terms = UncrossTerms { tick, reference, market_buys, market_sells };
+            // Market orders have protection prices or have none.
+            let (mut buys, mut sells) = (buys, sells);
+            if market_buys + market_sells > 0 {
+                buys.iter_mut().chain(&mut sells).for_each(|order| order.2 = false);
+            }
             prop_assert_eq!(of_levels(&buys, &sells, &terms), naive(&buys, &sells, &terms));
         }
+    }
+
+    #[test]
+    fn market_orders_alone_trade_at_the_reference_price() {
+        let terms = UncrossTerms {
+            tick: Price(1),
+            reference: Price(1_000),
+            market_buys: 0,
+            market_sells: 0,
+        };
+        let (buys, sells) = (vec![(1_100, 3, true)], vec![(900, 2, true)]);
+        let result = of_levels(&buys, &sells, &terms).unwrap();
+        assert_eq!((result.price, result.volume, result.surplus), (Price(1_000), 2, 1));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::ladder::Step;
 use super::level::{LevelView, NO_LEVEL};
 use super::orders::{Orders, Slot};
-use super::resting::Book;
-use rialto_model::Side;
+use super::resting::{Book, key};
+use rialto_model::{Price, Side};
 use std::iter::FusedIterator;
 
 /// The levels of a side, from the best; see [`Book::levels`].
@@ -19,6 +19,11 @@ impl<'a> LevelWalk<'a> {
     #[inline]
     pub(super) fn new(book: &'a Book, side: Side) -> LevelWalk<'a> {
         LevelWalk { book, side, step: book.ladder(side).top() }
+    }
+
+    /// The levels that are worse than a price.
+    pub(super) fn behind(book: &'a Book, side: Side, price: Price) -> LevelWalk<'a> {
+        LevelWalk { book, side, step: book.ladder(side).worse_than(key(side, price)) }
     }
 
     #[inline]

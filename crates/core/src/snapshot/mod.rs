@@ -8,11 +8,12 @@ mod reader;
 mod write;
 
 use crate::Core;
+use crate::phases::WITH_AUCTIONS;
 use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -95,7 +96,11 @@ impl Core {
     /// long as the rules version stays: builds that know later rules agree with older ones on a
     /// state that both can have.
     fn format(&self) -> u32 {
-        if self.rules_since(2) { 3 } else { 2 }
+        match self.rules_version {
+            ..2 => 2,
+            2..WITH_AUCTIONS => 3,
+            WITH_AUCTIONS.. => 4,
+        }
     }
 
     /// BLAKE3 of the canonical content of a snapshot taken now.

@@ -3,23 +3,29 @@
 use super::SnapshotError;
 use super::reader::Reader;
 use crate::Core;
-use crate::background::{Claim, Scope};
-use crate::book::{Book, LimitOrder};
+use crate::auction::{Auction, PriceCheck, Stage};
+use crate::background::{Claim, Kind, Scope};
+use crate::book::{LimitOrder, Part, Progress, UncrossSearch};
 use crate::client_ids::End;
 use crate::fees::Fees;
 use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
 use crate::limits::{CoreConfig, Limits};
 use crate::orders::{Attributes, NIL, STAND_IN};
+use crate::phases::WITH_AUCTIONS;
+use crate::ranges::TimedCall;
 use crate::references::KnownDeposit;
 use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use crate::work::{BackgroundTask, CancelMany};
 use rialto_model::{
-    AccountId, CurrencyId, EngineId, InstrumentId, InstrumentSpec, MemberId, NewOrder, OrderId,
-    OrderSize, Outcome, PPM, Price, RejectReason, Seq, Side, Timestamp, TradingRules, Transfer,
+    AccountId, AuctionRules, CurrencyId, EngineId, InstrumentId, InstrumentSpec, InstrumentState,
+    MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price, PriceRange, RejectReason, Seq,
+    Side, Timestamp, TradingRules, Transfer,
 };
+
+use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, SnapshotError>;
 
@@ -28,6 +34,9 @@ const WITH_WITHDRAWALS: u32 = 2;
 /// The format version that first knew the residues of fees, how named orders ended, and what
 /// deposits and withdrawals are remembered by under rules version 2.
 const WITH_RESIDUES: u32 = 3;
+
+/// The format version that first knew auctions.
+pub(super) const FORMAT_WITH_AUCTIONS: u32 = 4;
 
 /// Reads the canonical content.
 pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> {
@@ -46,9 +55,18 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
     }
     // Each account's list is by ascending id, whatever the books' priority is.
     listed.sort_unstable();
+    core.auction_links.cover(core.orders.slots());
     for (_, slot, account, market) in listed {
         core.open.append(core.accounts.get_mut(account), slot);
         core.open_counts.increase(account, market);
+        if slot != STAND_IN && core.open.get(slot).attributes.time_in_force.is_for_auction() {
+            let list = &mut core.markets[usize::from(market)].auction_orders;
+            core.auction_links.append(list, slot);
+            let detail = core.open.get(slot);
+            if detail.attributes.is_market {
+                list.add_market(detail.attributes.side, detail.price);
+            }
+        }
     }
     if core.rules_since(2) {
         background(&mut core, &mut from)?;
@@ -153,9 +171,50 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let known = !rules.risk || (listed(base) && listed(quote));
         from.refuse_unless(known, "an instrument with risk is of no currency")?;
         instrument.state = from.choice()?;
-        let (book, last_price, closing) = (Book::new(), from.price()?, false);
-        core.markets.push(Market { instrument, scales, book, last_price, closing });
+        let known = core.rules_since(instrument.state.rules_version_min());
+        from.refuse_unless(known, "the rules in force do not know the state of an instrument")?;
+        let mut market = Market::new(instrument, scales);
+        market.last_price = from.price()?;
+        if from.format >= FORMAT_WITH_AUCTIONS {
+            auctions_of(&mut market, from)?;
+            if let Some(call) = market.call
+                && call.ends != Timestamp::MAX
+            {
+                core.call_ends.insert(number - 1, call.ends, u64::from(number - 1));
+            }
+        }
+        core.markets.push(market);
     }
+    Ok(())
+}
+
+/// What an instrument has for its auctions.
+fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
+    market.auction_rules = AuctionRules {
+        fee_ppm: from.i32()?,
+        self_trade: from.choice()?,
+        daily_range_ppm: from.u32()?,
+        static_range_ppm: from.u32()?,
+        dynamic_range_ppm: from.u32()?,
+        auction_range_ppm: from.u32()?,
+        extended_range_ppm: from.u32()?,
+        call_ms: from.u32()?,
+        random_end_ms: from.u32()?,
+    };
+    let sound = market.auction_rules.check().is_ok();
+    from.refuse_unless(sound, "the rules of auctions are not consistent")?;
+    (market.seed, market.calls) = (from.u64()?, from.u64()?);
+    (market.auction_price, market.grid) = (from.price()?, from.price()?);
+    let on_grid = market.grid.0 > 0 && market.auction_price.0 >= 0;
+    from.refuse_unless(on_grid, "the grid of prices is not positive")?;
+    if from.bool()? {
+        let (ends, next, extended) = (from.time()?, from.choice()?, from.bool()?);
+        let follows = matches!(next, InstrumentState::Open | InstrumentState::Closed);
+        let fine = follows && market.state().collects();
+        from.refuse_unless(fine, "an instrument that is in no call has the end of one")?;
+        market.call = Some(TimedCall { ends, next, extended });
+    }
+    market.uncrossing_since = from.time()?;
     Ok(())
 }
 
@@ -295,13 +354,12 @@ fn order(
     let reserved = from.amount()?;
     let expire_at = from.time()?;
     let fees = fees(from)?;
-    let attributes = Attributes {
-        side,
-        time_in_force: from.choice()?,
-        post_only: from.choice()?,
-        self_trade: from.choice()?,
-        handling: from.handling()?,
-    };
+    let mut attributes = attributes(from, side)?;
+    attributes.is_market = from.format >= FORMAT_WITH_AUCTIONS && from.bool()?;
+    let for_auction = attributes.time_in_force.is_for_auction();
+    let known =
+        (core.rules_since(WITH_AUCTIONS) || !for_auction) && (for_auction || !attributes.is_market);
+    from.refuse_unless(known, "the rules in force do not know the attributes of an order")?;
     let client = client_entry(core, from, account)?;
     let member = core.accounts.get(account).member;
     let taker = Taker {
@@ -313,6 +371,7 @@ fn order(
         rests: true,
         amended: false,
         limit,
+        range: PriceRange::ALL,
         expire_at,
         want: Remaining::Base(remaining),
         filled,
@@ -324,12 +383,21 @@ fn order(
     let order = LimitOrder { id, side, price: limit, quantity: remaining, owner: member };
     let inserted = book.insert(&mut core.orders, order);
     let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
+    let on_grid = from.format < FORMAT_WITH_AUCTIONS
+        || limit.0 % core.markets[usize::from(market)].grid.0 == 0;
+    from.refuse_unless(on_grid && limit.0 > 0, "an order is not on the grid of prices")?;
     core.open.cover(core.orders.slots());
     *core.open.get_mut(slot) = taker.detail();
     if expire_at != Timestamp::MAX {
         core.expiries.insert(slot, expire_at, id.0);
     }
     Ok((id, slot, account, market))
+}
+
+fn attributes(from: &mut Reader<'_>, side: Side) -> Result<Attributes> {
+    let (time_in_force, post_only) = (from.choice()?, from.choice()?);
+    let (self_trade, handling) = (from.choice()?, from.handling()?);
+    Ok(Attributes::new(side, time_in_force, post_only, self_trade, handling))
 }
 
 /// An order's fee rates and residue.
@@ -371,16 +439,14 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         account,
         member: core.accounts.get(account).member,
         market,
-        attributes: Attributes {
-            side: from.choice()?,
-            time_in_force: from.choice()?,
-            post_only: from.choice()?,
-            self_trade: from.choice()?,
-            handling: from.handling()?,
+        attributes: {
+            let side = from.choice()?;
+            attributes(from, side)?
         },
         rests: from.bool()?,
         amended: from.bool()?,
         limit: from.price()?,
+        range: range(from)?,
         expire_at: from.time()?,
         want: match from.bool()? {
             false => Remaining::Base(from.quantity()?),
@@ -393,8 +459,106 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
     })
 }
 
+/// The prices at which a taker may trade.
+fn range(from: &mut Reader<'_>) -> Result<PriceRange> {
+    if from.format < FORMAT_WITH_AUCTIONS {
+        return Ok(PriceRange::ALL);
+    }
+    Ok(PriceRange { low: from.price()?, high: from.price()? })
+}
+
 fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     core.background.turn = from.choice()?;
+    let known = Kind::known(core.rules_version);
+    let fine = (core.background.turn as usize) < known;
+    from.refuse_unless(fine, "the rules in force do not know this kind of work")?;
+    sweeps(core, from)?;
+    for _ in 0..from.u32()? {
+        let market = from.u16()?;
+        let listed = core.markets.get_mut(usize::from(market));
+        let closing = &mut from.needs(listed, "there is no such instrument")?.closing;
+        let fine = !std::mem::replace(closing, true);
+        from.refuse_unless(fine, "an instrument is closed twice")?;
+        core.background.begin_closing(market);
+    }
+    if from.format >= FORMAT_WITH_AUCTIONS {
+        let turns = core.background.sweeps().len();
+        sweeps(core, from)?;
+        core.background.hold_up_behind(turns);
+        uncrossings(core, from)?;
+    }
+    Ok(())
+}
+
+/// The auctions whose orders trade.
+fn uncrossings(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    let uncross = |market: &&Market| market.state() == InstrumentState::Uncrossing;
+    let frozen = core.markets.iter().filter(uncross).count();
+    let count = from.u32()?;
+    from.refuse_unless(count as usize == frozen, "an instrument uncrosses without an auction")?;
+    let mut seen = BTreeSet::new();
+    for _ in 0..count {
+        let market = from.u16()?;
+        let listed = core.markets.get(usize::from(market)).filter(uncross);
+        from.refuse_unless(
+            listed.is_some() && seen.insert(market),
+            "an uncrossing is of an instrument that does not uncross, or is listed twice",
+        )?;
+        let (phase, next): (InstrumentState, InstrumentState) = (from.choice()?, from.choice()?);
+        let fine = (phase.collects()
+            || phase == InstrumentState::Halted
+            || phase == InstrumentState::Closed
+            || phase == InstrumentState::Listed
+            || phase == InstrumentState::Withdrawn)
+            && matches!(next, InstrumentState::Open | InstrumentState::Closed);
+        from.refuse_unless(fine, "an uncrossing is of an instrument that was in no call")?;
+        let check = match from.u8()? {
+            0 => PriceCheck::Off,
+            1 => PriceCheck::First,
+            2 => PriceCheck::Extended,
+            _ => return Err(from.wrong("the range of an uncrossing is unknown")),
+        };
+        let stage = match from.u8()? {
+            0 => Stage::Expiring,
+            1 => {
+                let search = search(from)?;
+                let fine = core.search_reaches(market, &search);
+                from.refuse_unless(fine, "the search for a price is at a point not in its book")?;
+                Stage::Searching(search)
+            }
+            2 => Stage::Trading(from.price()?),
+            3 => Stage::Ending,
+            _ => return Err(from.wrong("the stage of an uncrossing is unknown")),
+        };
+        core.background.wait_uncrossing(Auction { market, phase, next, check, stage });
+    }
+    Ok(())
+}
+
+fn search(from: &mut Reader<'_>) -> Result<UncrossSearch> {
+    let (began, volume) = (from.bool()?, from.amount()?.0);
+    from.refuse_unless(volume >= 0, "the volume of an auction is negative")?;
+    let (buys, sells) = (progress(from)?, progress(from)?);
+    Ok(UncrossSearch { volume, buys, sells, began })
+}
+
+fn progress(from: &mut Reader<'_>) -> Result<Progress> {
+    let (limit, best, last) = (limit(from)?, limit(from)?, limit(from)?);
+    let (is_protection, last_is_protection) = (from.bool()?, from.bool()?);
+    let quantity = from.amount()?.0;
+    from.refuse_unless(quantity >= 0, "a quantity of an auction is negative")?;
+    let next = Part { limit, quantity, is_protection };
+    Ok(Progress { next, best, last, last_is_protection })
+}
+
+/// A limit, or none.
+fn limit(from: &mut Reader<'_>) -> Result<Option<Price>> {
+    let price = from.price()?;
+    from.refuse_unless(price.0 >= 0, "a price of an auction is negative")?;
+    Ok((price != Price::ZERO).then_some(price))
+}
+
+fn sweeps(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for _ in 0..from.u32()? {
         let account = account_slot(core, from)?;
         let owner = core.accounts.get(account);
@@ -402,10 +566,11 @@ fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let at = core.background.begin_sweep(account, owner.head);
         core.accounts.get_mut(account).under_way = at + 1;
         let under_way = from.bool()?;
+        let left_frozen = from.format >= FORMAT_WITH_AUCTIONS && from.bool()?;
         let cursor = listed(core, from)?;
         let own = [NIL, STAND_IN].contains(&cursor) || core.open.get(cursor).account == account;
         from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
-        core.background.restore_cursor(at, cursor, under_way);
+        core.background.restore_cursor(at, cursor, (under_way, left_frozen));
         for scope in [
             Scope::Side(None, Side::Buy),
             Scope::Side(None, Side::Sell),
@@ -426,14 +591,6 @@ fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
                 core.background.set_claim(at, Scope::Side(Some(market), side), claim);
             }
         }
-    }
-    for _ in 0..from.u32()? {
-        let market = from.u16()?;
-        let listed = core.markets.get_mut(usize::from(market));
-        let closing = &mut from.needs(listed, "there is no such instrument")?.closing;
-        let fine = !std::mem::replace(closing, true);
-        from.refuse_unless(fine, "an instrument is closed twice")?;
-        core.background.begin_closing(market);
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! The state as bytes.
 
+use super::read::FORMAT_WITH_AUCTIONS;
 use crate::Core;
-use crate::background::Claim;
+use crate::auction::{Auction, PriceCheck, Stage};
+use crate::background::{Claim, Sweep};
 use crate::book::Slot;
 use crate::client_ids::Remembered;
 use crate::instruments::Market;
@@ -9,8 +11,8 @@ use crate::orders::NIL;
 use crate::taker::{Remaining, Taker};
 use crate::work::BackgroundTask;
 use rialto_model::{
-    Amount, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity, Side, Text,
-    Timestamp, TradingRules, Transfer,
+    Amount, AuctionRules, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity,
+    Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
@@ -229,6 +231,9 @@ impl Core {
         out.u8(order.post_only as u8);
         out.u8(order.self_trade as u8);
         out.u8(order.handling.bits());
+        if out.format >= FORMAT_WITH_AUCTIONS {
+            out.bool(order.is_market);
+        }
         out.text(&order.client_order_id);
     }
 
@@ -240,10 +245,14 @@ impl Core {
         out.u8(taker.attributes.time_in_force as u8);
         out.u8(taker.attributes.post_only as u8);
         out.u8(taker.attributes.self_trade as u8);
-        out.u8(taker.attributes.handling.bits());
+        out.u8(taker.attributes.handling);
         out.bool(taker.rests);
         out.bool(taker.amended);
         out.price(taker.limit);
+        if out.format >= FORMAT_WITH_AUCTIONS {
+            out.price(taker.range.low);
+            out.price(taker.range.high);
+        }
         out.u64(taker.expire_at.0);
         match taker.want {
             Remaining::Base(remaining) => {
@@ -269,11 +278,26 @@ impl Core {
 
     fn write_background(&self, out: &mut Writer) {
         out.u8(self.background.turn as u8);
-        let sweeps = self.background.sweeps();
+        self.write_sweeps(self.background.sweeps(), out);
+        let closings = self.background.closings();
+        out.count(closings.len());
+        closings.for_each(|market| out.u16(market));
+        if out.format >= FORMAT_WITH_AUCTIONS {
+            self.write_sweeps(self.background.held_up(), out);
+            let auctions = self.background.uncrossings();
+            out.count(auctions.len());
+            auctions.for_each(|auction| write_auction(auction, out));
+        }
+    }
+
+    fn write_sweeps<'a>(&self, sweeps: impl ExactSizeIterator<Item = &'a Sweep>, out: &mut Writer) {
         out.count(sweeps.len());
         for sweep in sweeps {
             out.u32(self.accounts.get(sweep.account).id.0);
             out.bool(sweep.under_way);
+            if out.format >= FORMAT_WITH_AUCTIONS {
+                out.bool(sweep.left_frozen);
+            }
             out.u64(match sweep.cursor {
                 NIL => 0,
                 slot => self.listed_id(slot).0,
@@ -288,9 +312,6 @@ impl Core {
                 claims.iter().for_each(|claim| write_claim(*claim, out));
             }
         }
-        let closings = self.background.closings();
-        out.count(closings.len());
-        closings.for_each(|market| out.u16(market));
     }
 
     fn write_works(&self, out: &mut Writer) {
@@ -346,6 +367,65 @@ fn write_market(market: &Market, out: &mut Writer) {
     write_rules(&spec.rules, out);
     out.u8(market.instrument.state as u8);
     out.price(market.last_price);
+    if out.format < 4 {
+        return;
+    }
+    write_auction_rules(&market.auction_rules, out);
+    out.u64(market.seed);
+    out.u64(market.calls);
+    out.price(market.auction_price);
+    out.price(market.grid);
+    out.bool(market.call.is_some());
+    if let Some(call) = &market.call {
+        out.u64(call.ends.0);
+        out.u8(call.next as u8);
+        out.bool(call.extended);
+    }
+    out.u64(market.uncrossing_since.0);
+}
+
+fn write_auction_rules(rules: &AuctionRules, out: &mut Writer) {
+    out.i32(rules.fee_ppm);
+    out.u8(rules.self_trade as u8);
+    out.u32(rules.daily_range_ppm);
+    out.u32(rules.static_range_ppm);
+    out.u32(rules.dynamic_range_ppm);
+    out.u32(rules.auction_range_ppm);
+    out.u32(rules.extended_range_ppm);
+    out.u32(rules.call_ms);
+    out.u32(rules.random_end_ms);
+}
+
+fn write_auction(auction: &Auction, out: &mut Writer) {
+    out.u16(auction.market);
+    out.u8(auction.phase as u8);
+    out.u8(auction.next as u8);
+    out.u8(match auction.check {
+        PriceCheck::Off => 0,
+        PriceCheck::First => 1,
+        PriceCheck::Extended => 2,
+    });
+    match &auction.stage {
+        Stage::Expiring => out.u8(0),
+        Stage::Searching(search) => {
+            out.u8(1);
+            out.bool(search.began);
+            out.amount(Amount(search.volume));
+            for side in [&search.buys, &search.sells] {
+                for price in [side.next.limit, side.best, side.last] {
+                    out.price(price.unwrap_or(Price::ZERO));
+                }
+                out.bool(side.next.is_protection);
+                out.bool(side.last_is_protection);
+                out.amount(Amount(side.next.quantity));
+            }
+        }
+        Stage::Trading(price) => {
+            out.u8(2);
+            out.price(*price);
+        }
+        Stage::Ending => out.u8(3),
+    }
 }
 
 fn write_rules(rules: &TradingRules, out: &mut Writer) {

@@ -83,8 +83,8 @@ fn only_the_owner_amends_an_open_order() {
 
 #[test]
 fn new_terms_are_checked_like_those_of_a_new_order() {
-    let (mut venue, id) = queued();
-    venue.set_rules(TradingRules { tick: Price(5), lot: Quantity(10), ..rules() });
+    let mut venue = Venue::ruled(TradingRules { tick: Price(5), lot: Quantity(10), ..rules() });
+    let id = venue.enter(buy(ALICE, 100, 50));
     let refusals = [
         (Some(0), None, RejectReason::PriceNotPositive),
         (Some(99), None, RejectReason::PriceOffTick),

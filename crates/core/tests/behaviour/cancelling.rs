@@ -92,7 +92,7 @@ fn closing_cancels_the_best_buys_first_and_then_the_sells() {
     let ask = venue.enter(sell(BOB, 105, 1));
     let low = venue.enter(buy(ALICE, 99, 1));
     let high = venue.enter(buy(ALICE, 100, 1));
-    venue.set_state(InstrumentState::Closed);
+    venue.set_state(InstrumentState::Withdrawn);
     let reason = DoneReason::InstrumentClosed;
     assert_eq!(venue.done(), [(high, reason, 1), (low, reason, 1), (ask, reason, 1)]);
     let progress = Event::CancelProgress {

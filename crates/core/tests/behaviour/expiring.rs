@@ -148,7 +148,7 @@ fn a_dead_order_has_expired_whatever_ends_it() {
             venue.apply(Command::MassCancel(all));
         },
         |venue| {
-            venue.set_state(rialto_model::InstrumentState::Closed);
+            venue.set_state(rialto_model::InstrumentState::Withdrawn);
         },
     ];
     for end in end {

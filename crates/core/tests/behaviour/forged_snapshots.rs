@@ -1,12 +1,18 @@
 //! Snapshots with altered content and a correct checksum.
 
+use crate::venue::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use rialto_core::Core;
+use rialto_model::{Command, InstrumentState, NewOrder, Seq, TimeInForce, Timestamp};
 
 const SOUND: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 /// Snapshots of every format that holds client order ids, ledgers and works as they are now.
-const FORMATS: [&[u8]; 2] = [SOUND, include_bytes!("../fixtures/snapshot-v3.bin")];
+const FORMATS: [&[u8]; 3] = [
+    SOUND,
+    include_bytes!("../fixtures/snapshot-v3.bin"),
+    include_bytes!("../fixtures/snapshot-v4.bin"),
+];
 const HEADER_BYTES: usize = 64;
 
 /// A change of a byte of the content.
@@ -51,6 +57,67 @@ fn forged_at(sound: &[u8], edits: impl IntoIterator<Item = (usize, Edit)>) -> Ve
     bytes[24..56].copy_from_slice(blake3::hash(&content).as_bytes());
     bytes.extend_from_slice(&content);
     bytes
+}
+
+/// An instrument in the middle of the search for the price of its auction: 255 orders that have
+/// expired leave one of the 256 orders of a command for the search.
+fn searching() -> Core {
+    let mut venue = Venue::new();
+    venue.set_state(InstrumentState::Call);
+    let expire_at = Timestamp(venue.time + 5);
+    for _ in 0..255 {
+        venue.enter(NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..buy(CAROL, 50, 1) });
+    }
+    venue.enter(buy(ALICE, 200, 100));
+    for price in 101..=140 {
+        venue.enter(sell(BOB, price, 2));
+    }
+    venue.time += 5;
+    venue.set_state(InstrumentState::Open);
+    venue.core
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Of all edits in the bytes of a search none leads to a panic, then or later.
+    #[test]
+    fn a_forged_search_is_refused_or_ends(
+        edits in prop::collection::vec((0..SEARCH_BYTES, edit()), 1..3),
+    ) {
+        let sound = searching().snapshot();
+        let at = place_of_search(&sound) - HEADER_BYTES;
+        let edits = edits.into_iter().map(|(offset, edit)| (at + offset, edit));
+        if let Ok(mut core) = Core::restore(&forged_at(&sound, edits), 0) {
+            for _ in 0..3 {
+                let (seq, time) = (Seq(core.seq().0 + 1), core.time());
+                core.apply(seq, time, &Command::Tick, &mut Vec::new());
+            }
+        }
+    }
+}
+
+/// A volume, and for each side three prices, two flags and a quantity.
+const SEARCH_BYTES: usize = 16 + 2 * (3 * 8 + 2 + 16);
+
+/// Where the search stands in its snapshot: after its volume, 16, follows the price of the buy.
+fn place_of_search(snapshot: &[u8]) -> usize {
+    let begins = [&16_i128.to_le_bytes()[..], &200_i64.to_le_bytes()].concat();
+    snapshot.windows(24).rposition(|window| window == begins).expect("it stands there")
+}
+
+#[test]
+fn a_search_at_a_point_not_in_its_book_is_refused() {
+    let core = searching();
+    let sound = core.snapshot();
+    assert!(core.has_background_work() && core.book(SPOT).unwrap().is_crossed());
+    // The price of the sell that is matched next.
+    let (at, sell) = (place_of_search(&sound), 109_i64.to_le_bytes());
+    let next_sell = sound[at..].windows(8).position(|window| window == sell).expect("it follows");
+    for place in [at, at + 16, at + next_sell] {
+        let edit = (place - HEADER_BYTES, Edit::Add(1));
+        assert!(Core::restore(&forged_at(&sound, [edit]), 0).is_err());
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn under_the_first_rules_version_concurrent_mass_cancels_are_bounded() {
 #[test]
 fn closing_continues_in_the_background_and_cannot_be_undone_meanwhile() {
     let mut venue = crowd(buy(ALICE, 100, 1), 300);
-    let outcome = venue.set_state(InstrumentState::Closed);
+    let outcome = venue.set_state(InstrumentState::Withdrawn);
     assert_eq!(outcome, Outcome::Cancelling { cancelled: 256, pending: true });
     assert_eq!(venue.set_state(InstrumentState::Open), rejected(RejectReason::HasOpenOrders));
     let last = venue.core.orders_of(ALICE).last().unwrap().id;

@@ -74,7 +74,7 @@ fn a_halted_or_closed_instrument_takes_no_orders() {
     let mut venue = Venue::new();
     venue.set_state(InstrumentState::Halted);
     assert_eq!(venue.place(buy(ALICE, 1, 1)), rejected(RejectReason::InstrumentHalted));
-    venue.set_state(InstrumentState::Closed);
+    venue.set_state(InstrumentState::Withdrawn);
     assert_eq!(venue.place(buy(ALICE, 1, 1)), rejected(RejectReason::InstrumentClosed));
     venue.set_state(InstrumentState::Open);
     assert!(!venue.place(buy(ALICE, 1, 1)).is_rejected());
@@ -241,9 +241,18 @@ fn without_risk_nothing_is_reserved_or_posted() {
 /// The outcome of a sliding order under these rules, with `first` resting since before they were
 /// set.
 fn slid(rules: TradingRules, first: NewOrder, order: NewOrder) -> (Outcome, Option<i64>) {
-    let mut venue = Venue::new();
+    slid_under(*rialto_core::RULES_VERSIONS.end(), rules, first, order)
+}
+
+fn slid_under(
+    rules_version: u32,
+    new: TradingRules,
+    first: NewOrder,
+    order: NewOrder,
+) -> (Outcome, Option<i64>) {
+    let mut venue = Venue::under(rules_version, rules());
     venue.enter(first);
-    venue.set_rules(rules);
+    venue.set_rules(new);
     let order = NewOrder { post_only: PostOnly::Slide, ..order };
     let outcome = venue.place(order);
     (outcome, venue.queue(order.side).first().map(|(price, _)| *price))
@@ -251,6 +260,8 @@ fn slid(rules: TradingRules, first: NewOrder, order: NewOrder) -> (Outcome, Opti
 
 #[test]
 fn a_sliding_order_rests_on_the_tick_though_the_other_side_is_off_it() {
+    // Since rules version 4 no order rests off the tick.
+    let slid = |rules, first, order| slid_under(3, rules, first, order);
     let coarse = TradingRules { tick: Price(4), ..rules() };
     let (_, price) = slid(coarse, sell(ALICE, 105, 1), buy(BOB, 108, 1));
     assert_eq!(price, Some(104));
@@ -278,7 +289,7 @@ fn an_order_does_not_slide_below_the_least_notional() {
 
 #[test]
 fn an_amended_order_slides_as_a_new_one_does() {
-    let mut venue = Venue::new();
+    let mut venue = Venue::under(3, rules());
     venue.enter(sell(ALICE, 105, 1));
     let order = NewOrder { post_only: PostOnly::Slide, ..buy(BOB, 96, 1) };
     let id = venue.enter(order);

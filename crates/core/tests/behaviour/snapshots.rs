@@ -2,13 +2,13 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    Command, Event, InstrumentState, MassCancel, NewOrder, OrderId, OrderRef, Outcome, PostOnly,
-    SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    AuctionRules, Command, Event, InstrumentId, InstrumentState, MassCancel, NewOrder, OrderId,
+    OrderRef, OrderSize, Outcome, PostOnly, Quantity, SelfTrade, Seq, Side, TimeInForce, Timestamp,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
-/// in progress.
+/// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -33,6 +33,7 @@ fn rich() -> Venue {
     let mut late = sell(BOB, 500, 5);
     (late.time_in_force, late.expire_at) = (TimeInForce::Gtd, Timestamp(START + 900_000));
     venue.enter(late);
+    auctions(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -42,7 +43,7 @@ fn rich() -> Venue {
         venue.enter(other(buy(ALICE, 21, 1)));
         venue.enter(sell(CAROL, 101, 1));
     }
-    let state = InstrumentState::Closed;
+    let state = InstrumentState::Withdrawn;
     venue.apply(Command::SetInstrumentState { instrument: rialto_model::InstrumentId(2), state });
     let (instrument, side) = (None, None);
     venue.apply(Command::MassCancel(MassCancel { account: CAROL, instrument, side }));
@@ -55,6 +56,47 @@ fn rich() -> Venue {
     assert_eq!(venue.core.next_due(), Timestamp::ZERO, "the taker is suspended");
     assert!(venue.core.has_background_work());
     venue
+}
+
+/// Instrument 3 is in a call that ends by itself, with orders for its auction; instrument 4 uncrosses,
+/// and a mass cancel waits for it.
+fn auctions(venue: &mut Venue) {
+    let in_instrument = |id, order| NewOrder { instrument: InstrumentId(id), ..order };
+    for symbol in ["CALL", "UNCROSSING"] {
+        venue.apply(Command::CreateInstrument(spec(symbol, rules())));
+    }
+    let rules = AuctionRules {
+        fee_ppm: 7,
+        self_trade: SelfTrade::Decrement,
+        daily_range_ppm: 900_000,
+        static_range_ppm: 900_000,
+        dynamic_range_ppm: 100_000,
+        auction_range_ppm: 50_000,
+        extended_range_ppm: 60_000,
+        call_ms: 5_000,
+        random_end_ms: 5_000,
+    };
+    let instrument = InstrumentId(3);
+    venue.apply(Command::SetAuctionRules { instrument, rules, seed: 11 });
+    for price in [100, 150] {
+        venue.enter(in_instrument(3, sell(BOB, price, 1)));
+        venue.enter(in_instrument(3, buy(ALICE, price, 1)));
+    }
+    let for_auction =
+        |order| NewOrder { time_in_force: TimeInForce::Gfa, ..in_instrument(3, order) };
+    venue.enter(for_auction(market(ALICE, Side::Buy, OrderSize::Base(Quantity(3)))));
+    venue.enter(for_auction(sell(BOB, 101, 3)));
+    let set = |state| Command::SetInstrumentState { instrument: InstrumentId(4), state };
+    venue.apply(set(InstrumentState::Call));
+    for _ in 0..300 {
+        venue.enter(in_instrument(4, buy(CAROLS_OTHER, 101, 1)));
+        venue.enter(in_instrument(4, sell(BOB, 99, 1)));
+    }
+    venue.apply(set(InstrumentState::Open));
+    let (instrument, side) = (None, None);
+    venue.apply(Command::MassCancel(MassCancel { account: CAROLS_OTHER, instrument, side }));
+    let state = |id| venue.core.instrument(InstrumentId(id)).unwrap().instrument.state;
+    assert_eq!([state(3), state(4)], [InstrumentState::Call, InstrumentState::Uncrossing]);
 }
 
 /// The same commands to both; they must decide alike.
@@ -114,11 +156,17 @@ const VERSION_2: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 const VERSION_2_HASH: &str = include_str!("../fixtures/snapshot-v2.hash");
 const VERSION_3: &[u8] = include_bytes!("../fixtures/snapshot-v3.bin");
 const VERSION_3_HASH: &str = include_str!("../fixtures/snapshot-v3.hash");
+const VERSION_4: &[u8] = include_bytes!("../fixtures/snapshot-v4.bin");
+const VERSION_4_HASH: &str = include_str!("../fixtures/snapshot-v4.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
-    let versions =
-        [(VERSION_1, VERSION_1_HASH), (VERSION_2, VERSION_2_HASH), (VERSION_3, VERSION_3_HASH)];
+    let versions = [
+        (VERSION_1, VERSION_1_HASH),
+        (VERSION_2, VERSION_2_HASH),
+        (VERSION_3, VERSION_3_HASH),
+        (VERSION_4, VERSION_4_HASH),
+    ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
         core.check().unwrap();
@@ -162,7 +210,7 @@ fn a_snapshot_from_a_newer_version_is_refused_by_name() {
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
     let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 3 });
+    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 4 });
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn a_finished_sweep_restarts_with_the_present_orders() {
 fn accounts_and_kinds_take_turns() {
     let mut venue = crowd(&[ALICE, BOB]);
     let expire_at = Timestamp(START + 10);
-    let closing = (InstrumentId(2), InstrumentState::Closed);
+    let closing = (InstrumentId(2), InstrumentState::Withdrawn);
     for _ in 0..MANY {
         venue.enter(NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..sell(CAROL, 300, 1) });
     }

@@ -110,6 +110,11 @@ impl Venue {
         Venue::ruled(rules())
     }
 
+    /// A venue under an earlier version of the rules.
+    pub fn under(rules_version: u32, rules: TradingRules) -> Venue {
+        Venue::with(CoreConfig { rules_version, ..CoreConfig::new(ENGINE) }, rules)
+    }
+
     /// Applies a command, and before it the ticks that are due; checks every invariant.
     pub fn apply(&mut self, command: Command) -> Outcome {
         while command != Command::Tick && self.core.next_due().0 <= self.time {

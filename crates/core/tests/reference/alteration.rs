@@ -69,6 +69,16 @@ pub enum Alteration {
     SlidesOutsideCollar,
     /// A market order trades outside the collar.
     MarketIgnoresCollar,
+    /// The price of an auction is the lowest of the best.
+    AuctionTakesLowest,
+    /// A trade of an auction costs no fee.
+    AuctionsAreFree,
+    /// An order trades outside its range.
+    RangesIgnored,
+    /// An order that has expired since its auction began takes no part.
+    AuctionForgetsTheDead,
+    /// A mass cancel ends orders whose auction trades.
+    FrozenOrdersCancelled,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

@@ -4,10 +4,10 @@ use super::entry::{Check, Verdict, demand};
 use super::{Alteration, Order, Reference};
 use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
 
-const CHECKS: [Check<Amend>; 11] = [
+const CHECKS: [Check<Amend>; 12] = [
     ("account", |venue, amend| venue.account(amend.account).map(drop)),
     ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
-    ("state of the instrument", |venue, amend| venue.is_open(venue.amended(amend).instrument)),
+    ("state of the instrument", |venue, amend| venue.of(&venue.amended(amend)).check_entry()),
     ("whether anything changes", |venue, amend| {
         let change = venue.change(amend);
         demand(change.price_changes || change.size_changes, RejectReason::NothingToAmend)
@@ -26,6 +26,11 @@ const CHECKS: [Check<Amend>; 11] = [
         listed.check_price(change.price)?;
         demand(venue.is_in_collar(listed, change.price), RejectReason::PriceOutsideCollar)
     }),
+    ("limits of the day", |venue, amend| {
+        let change = venue.change(amend);
+        let listed = venue.of(&change.old);
+        if change.price_changes { listed.check_daily_limits(change.price) } else { Ok(()) }
+    }),
     ("notional of the new total", |venue, amend| {
         let change = venue.change(amend);
         let listed = venue.of(&change.old);
@@ -35,11 +40,14 @@ const CHECKS: [Check<Amend>; 11] = [
         let change = venue.change(amend);
         demand(change.total > change.old.filled, RejectReason::QuantityBelowFilled)
     }),
-    ("post-only, and collar and notional of the price slid to", |venue, amend| {
-        venue.unless_it_shrinks(amend, |change| {
-            venue.check_slid(change.price, &venue.changed(change)?, change.total)
-        })
-    }),
+    (
+        "post-only, and collar, limits of the day and notional of the price slid to",
+        |venue, amend| {
+            venue.unless_it_shrinks(amend, |change| {
+                venue.check_slid(change.price, &venue.changed(change)?, change.total)
+            })
+        },
+    ),
     ("room at the price", |venue, amend| {
         venue.unless_it_shrinks(amend, |change| venue.check_level(&venue.changed(change)?))
     }),
@@ -107,6 +115,11 @@ impl Reference {
             remaining: Quantity(change.total.0 - old.filled.0),
             maker_fee_ppm: rules.maker_fee_ppm,
             taker_fee_ppm: rules.taker_fee_ppm,
+            is_market: old.is_market && !change.price_changes,
+            span: self
+                .of(&old)
+                .trading_span()
+                .filter(|_| !self.gets_wrong(Alteration::RangesIgnored)),
             ..old
         };
         if self.gets_wrong(Alteration::ResidueForgotten) {

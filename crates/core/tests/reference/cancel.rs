@@ -15,6 +15,9 @@ impl Reference {
     ) -> Result<Outcome, RejectReason> {
         self.account(account)?;
         let order = self.open_order(account, named)?;
+        if self.of(&order).is_uncrossing() {
+            return Err(RejectReason::InstrumentUncrossing);
+        }
         self.remove(order.id);
         Ok(self.end(&order, DoneReason::Cancelled))
     }

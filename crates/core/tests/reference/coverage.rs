@@ -1,8 +1,8 @@
 //! What the sequences came across, so that a generator that has stopped testing something is noticed.
 
 use rialto_model::{
-    Command, DoneReason, Event, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason,
-    RejectReason, SelfTrade, TimeInForce,
+    Command, DoneReason, Event, InstrumentState, OrderKind, OrderSize, OrderStatus, Outcome,
+    PostOnly, ReduceReason, RejectReason, SelfTrade, TimeInForce,
 };
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Coverage(BTreeMap<String, u64>);
 
 /// All reasons for an end.
-pub const DONE_REASONS: [DoneReason; 9] = [
+pub const DONE_REASONS: [DoneReason; 10] = [
     DoneReason::Cancelled,
     DoneReason::Remainder,
     DoneReason::SelfTrade,
@@ -21,10 +21,11 @@ pub const DONE_REASONS: [DoneReason; 9] = [
     DoneReason::DeadMan,
     DoneReason::InstrumentClosed,
     DoneReason::QuoteSpent,
+    DoneReason::AuctionEnded,
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 24] = [
+pub const EVENT_KINDS: [&str; 27] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -49,10 +50,13 @@ pub const EVENT_KINDS: [&str; 24] = [
     "WithdrawalSettled",
     "WithdrawalReleased",
     "Repeated reject",
+    "AuctionRulesSet",
+    "Uncrossed",
+    "Interrupted",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 32] = [
+pub const SITUATIONS: [(&str, u64); 44] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -85,6 +89,18 @@ pub const SITUATIONS: [(&str, u64); 32] = [
     ("snapshot and restore", 500),
     ("snapshot with a taker at work", 1),
     ("snapshot with background work", 10),
+    ("snapshot while an auction trades", 5),
+    ("snapshot with a mass cancel held up", 2),
+    ("trade of an auction", 200),
+    ("auction continued by a Tick", 20),
+    ("market order for an auction", 50),
+    ("call ended by time", 30),
+    ("call extended", 20),
+    ("call until a command", 20),
+    ("trading interrupted", 50),
+    ("fee of an auction", 50),
+    ("prevented in an auction", 20),
+    ("refused while an auction trades", 20),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -113,6 +129,9 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::WithdrawalHeld { .. } => "WithdrawalHeld",
         Event::WithdrawalSettled { .. } => "WithdrawalSettled",
         Event::WithdrawalReleased { .. } => "WithdrawalReleased",
+        Event::AuctionRulesSet { .. } => "AuctionRulesSet",
+        Event::Uncrossed(_) => "Uncrossed",
+        Event::Interrupted(_) => "Interrupted",
     }
 }
 
@@ -148,6 +167,7 @@ impl Coverage {
     pub fn note(&mut self, command: &Command, events: &[Event], outcome: &Outcome) {
         let mut ends = 0;
         let mut amended = false;
+        let mut auction = false;
         let mut traded = false;
         for event in events {
             self.saw(event_kind(event));
@@ -163,6 +183,31 @@ impl Coverage {
                 },
                 Event::Amended(_) => amended = true,
                 Event::Rested(_) if amended => self.saw("amended and rested"),
+                Event::Trade(trade) if trade.auction => {
+                    self.saw("trade of an auction");
+                    if trade.maker_fee.0 > 0 {
+                        self.saw("fee of an auction");
+                    }
+                    auction = true;
+                }
+                Event::InstrumentStateSet { state: InstrumentState::Uncrossing, .. }
+                    if *command == Command::Tick =>
+                {
+                    self.saw("call ended by time");
+                }
+                Event::Interrupted(it) => {
+                    let extends = events.iter().any(|event| {
+                        matches!(
+                            event,
+                            Event::InstrumentStateSet { state: InstrumentState::Uncrossing, .. }
+                        )
+                    });
+                    self.saw(match (it.until_command, extends || *command == Command::Tick) {
+                        (true, _) => "call until a command",
+                        (false, true) => "call extended",
+                        (false, false) => "trading interrupted",
+                    });
+                }
                 Event::Trade(trade) => {
                     traded = true;
                     if amended {
@@ -177,6 +222,9 @@ impl Coverage {
                 }
                 Event::Accepted(accepted) => {
                     let terms = &accepted.terms;
+                    if terms.kind == OrderKind::Market && accepted.rests {
+                        self.saw("market order for an auction");
+                    }
                     if terms.time_in_force == TimeInForce::Day {
                         self.saw("day order");
                     }
@@ -189,6 +237,17 @@ impl Coverage {
                 }
                 _ => {}
             }
+        }
+        let own = |event: &Event| matches!(event, Event::Done(done) if done.reason == DoneReason::SelfTrade);
+        if *command == Command::Tick && auction {
+            self.saw("auction continued by a Tick");
+        }
+        if events.iter().any(|event| matches!(event, Event::Uncrossed(_))) && events.iter().any(own)
+        {
+            self.saw("prevented in an auction");
+        }
+        if matches!(outcome, Outcome::Rejected { reason: RejectReason::InstrumentUncrossing }) {
+            self.saw("refused while an auction trades");
         }
         if ends == 256 {
             self.saw("256 expiries in one Tick");

@@ -1,11 +1,12 @@
 //! Entering an order: a list of checks, in the order of the rules page, and what an order that passes
 //! them all begins with.
 
+use super::auction::{collects, is_for_auction};
 use super::prices::allows;
 use super::{Alteration, Entered, Listed, Order, Reference};
 use rialto_model::{
-    Accepted, Amount, Event, InstrumentId, InstrumentState, NewOrder, OrderId, OrderKind,
-    OrderSize, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    Accepted, Amount, Event, NewOrder, OrderId, OrderKind, OrderSize, Outcome, PostOnly, Price,
+    Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
 pub(super) type Verdict = Result<(), RejectReason>;
@@ -20,22 +21,28 @@ const BEFORE_MEMORY: [Check<NewOrder>; 2] = [
 ];
 
 /// The checks of a new order.
-const OF_NEW_ORDERS: [Check<NewOrder>; 16] = [
+const OF_NEW_ORDERS: [Check<NewOrder>; 18] = [
     ("instrument", |venue, new| venue.listed(new.instrument).map(drop)),
-    ("its state", |venue, new| venue.is_open(new.instrument)),
+    ("its state", |venue, new| venue.listed(new.instrument)?.check_entry()),
     ("attributes that the version knows", Reference::knows_attributes),
     ("combination of attributes", Reference::has_attributes_that_agree),
+    ("phase of the instrument", |venue, new| venue.listed(new.instrument)?.check_phase(new)),
     ("quantity or amount", Reference::has_a_size),
     ("price and tick", Reference::has_a_price),
     ("expiry", |venue, new| venue.expires_at(new).map(drop)),
     ("collar", Reference::is_priced_inside_the_collar),
+    ("limits of the day", Reference::is_priced_inside_the_day),
     ("open orders of the account", Reference::account_has_room),
     ("room in the venue", Reference::venue_has_room),
-    ("liquidity at an allowed price (market orders)", |venue, new| {
-        venue.limit_asked(new).map(drop)
-    }),
+    (
+        "reference price in a call, or liquidity at an allowed price (market orders)",
+        |venue, new| venue.limit_asked(new).map(drop),
+    ),
     ("smallest and largest notional", Reference::is_worth_enough_and_not_too_much),
-    ("post-only, and collar and notional of the price slid to", Reference::stays_passive),
+    (
+        "post-only, and collar, limits of the day and notional of the price slid to",
+        Reference::stays_passive,
+    ),
     ("room at the price", Reference::has_room_at_its_price),
     ("fill-or-kill", Reference::is_filled_if_it_must_be),
     ("balance", Reference::is_affordable),
@@ -48,7 +55,7 @@ pub fn place_checks() -> Vec<&'static str> {
 
 /// Whether an order of this time in force can stand on the book.
 pub(super) fn can_rest(time_in_force: TimeInForce) -> bool {
-    matches!(time_in_force, TimeInForce::Gtc | TimeInForce::Day | TimeInForce::Gtd)
+    !matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok)
 }
 
 /// Refuses unless a condition holds.
@@ -108,9 +115,10 @@ impl Reference {
         before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
     }
 
-    /// The capacity came with version 3.
+    /// The capacity came with version 3, auctions with version 4.
     fn knows_attributes(&self, new: &NewOrder) -> Verdict {
-        let is_known = new.handling.capacity.is_none() || self.rules_version >= 3;
+        let is_known = (new.handling.capacity.is_none() || self.rules_version >= 3)
+            && (!is_for_auction(new.time_in_force) || self.rules_version >= 4);
         demand(is_known, RejectReason::AttributeUnknown)
     }
 
@@ -134,24 +142,20 @@ impl Reference {
         answer
     }
 
-    pub(super) fn is_open(&self, instrument: InstrumentId) -> Verdict {
-        match self.listed(instrument)?.instrument.state {
-            InstrumentState::Open => Ok(()),
-            InstrumentState::Halted => Err(RejectReason::InstrumentHalted),
-            InstrumentState::Closed => Err(RejectReason::InstrumentClosed),
-        }
-    }
-
     fn has_attributes_that_agree(&self, new: &NewOrder) -> Verdict {
         let is_market = new.kind == OrderKind::Market;
         let rests = can_rest(new.time_in_force);
         let is_post_only = new.post_only != PostOnly::Off;
         let has_amount = matches!(new.size, OrderSize::Quote(_));
+        let for_auction = is_for_auction(new.time_in_force);
         let contradictions = [
-            is_market && rests,
+            is_market && rests && !for_auction,
             is_market && is_post_only,
             is_post_only && !rests,
+            is_post_only && for_auction,
             has_amount && !is_market,
+            has_amount && for_auction,
+            is_market && for_auction && new.price != Price::ZERO,
         ];
         demand(!contradictions.contains(&true), RejectReason::InvalidCombination)
     }
@@ -184,13 +188,18 @@ impl Reference {
                 });
                 Ok(ends.into_iter().find(|end| *end > self.time).expect("days do not end"))
             }
-            TimeInForce::Gtc | TimeInForce::Ioc | TimeInForce::Fok => Ok(Timestamp::ZERO),
+            _ => Ok(Timestamp::ZERO),
         }
     }
 
     fn is_priced_inside_the_collar(&self, new: &NewOrder) -> Verdict {
         let inside = self.is_in_collar(self.listed(new.instrument)?, new.price);
         demand(!is_priced(new) || inside, RejectReason::PriceOutsideCollar)
+    }
+
+    fn is_priced_inside_the_day(&self, new: &NewOrder) -> Verdict {
+        let listed = self.listed(new.instrument)?;
+        if is_priced(new) { listed.check_daily_limits(new.price) } else { Ok(()) }
     }
 
     fn account_has_room(&self, new: &NewOrder) -> Verdict {
@@ -294,6 +303,8 @@ impl Reference {
             fees_owed: 0,
             fees_charged: 0,
             place: 0,
+            is_market: new.kind == OrderKind::Market && is_for_auction(new.time_in_force),
+            span: listed.trading_span().filter(|_| !self.gets_wrong(Alteration::RangesIgnored)),
         })
     }
 
@@ -302,7 +313,8 @@ impl Reference {
         let mut opposite = self.orders.iter().filter(|other| {
             other.instrument == order.instrument && other.side == order.side.opposite()
         });
-        let meets = opposite.any(|other| allows(order.side, order.price, other.price));
+        let meets = opposite.any(|other| allows(order.side, order.price, other.price))
+            && !collects(self.of(&order).instrument.state);
         let rests = order.can_rest() && !meets;
         let mut terms = *new;
         terms.price = order.price;

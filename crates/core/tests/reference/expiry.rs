@@ -13,20 +13,38 @@ impl Reference {
     /// there when anything trades.
     pub(super) fn is_dead(&self, order: &Order) -> bool {
         let late = if self.gets_wrong(Alteration::ExpiryLate) { LATE_NS } else { 0 };
+        let listed = self.of(order);
+        let is_forgotten = self.gets_wrong(Alteration::AuctionForgetsTheDead);
+        let takes_part =
+            listed.is_uncrossing() && !order.is_over(listed.uncrossing_since) && !is_forgotten;
         self.rules_version >= 2
             && order.is_over(Timestamp(self.time.0 - late))
+            && !takes_part
             && !self.gets_wrong(Alteration::DeadOrdersTrade)
     }
 
     /// Ends the orders whose time is over, the oldest expiry first.
     pub(super) fn expire(&mut self, visited: &mut usize) {
+        self.expire_until(self.time, visited);
+    }
+
+    /// Ends the orders whose time was over then. One that takes part in an auction holds up the ones
+    /// after it.
+    pub(super) fn expire_until(&mut self, time: Timestamp, visited: &mut usize) {
         let late = if self.gets_wrong(Alteration::ExpiryLate) { LATE_NS } else { 0 };
         let over = |order: &&Order| {
-            order.expire_at > Timestamp::ZERO && order.expire_at.0 + late <= self.time.0
+            order.expire_at > Timestamp::ZERO && order.expire_at.0 + late <= time.0
         };
         let mut expired: Vec<Order> = self.orders.iter().filter(over).copied().collect();
         expired.sort_by_key(|order| (order.expire_at, order.id));
         for order in expired.into_iter().take(ORDERS_PER_COMMAND - *visited) {
+            let takes_part = {
+                let listed = self.of(&order);
+                listed.is_uncrossing() && !order.is_over(listed.uncrossing_since)
+            };
+            if takes_part && !self.gets_wrong(Alteration::AuctionForgetsTheDead) {
+                return;
+            }
             *visited += 1;
             self.remove(order.id);
             self.end(&order, DoneReason::Expired);

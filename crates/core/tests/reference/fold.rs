@@ -1,8 +1,8 @@
 //! Balances and books folded from the events alone.
 
 use rialto_model::{
-    AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec, OrderId,
-    OrderSize, Price, Quantity, Scale, Side, Text,
+    AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec,
+    InstrumentState, OrderId, OrderSize, Price, Quantity, Scale, Side, Text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +36,9 @@ pub struct Fold {
     orders: BTreeMap<OrderId, Known>,
     places: u64,
     trades: u64,
+    phases: BTreeMap<InstrumentId, InstrumentState>,
+    /// The prices of the last auctions.
+    auction_prices: BTreeMap<InstrumentId, Price>,
 }
 
 impl Fold {
@@ -191,6 +194,13 @@ impl Fold {
                 self.orders.remove(&done.order);
             }
             Event::Trade(trade) => self.trade(trade, touched),
+            Event::InstrumentStateSet { instrument, state } => {
+                self.phases.insert(*instrument, *state);
+            }
+            Event::Uncrossed(uncrossed) => {
+                assert!(uncrossed.price.0 > 0 && uncrossed.volume.0 > 0, "{uncrossed:?}");
+                self.auction_prices.insert(uncrossed.instrument, uncrossed.price);
+            }
             _ => {}
         }
     }
@@ -203,21 +213,60 @@ impl Fold {
             "trades are numbered without gaps"
         );
         touched.insert(trade.maker_order);
+        let phase = self.phases.get(&trade.instrument).copied().unwrap_or_default();
+        let expected =
+            if trade.auction { InstrumentState::Uncrossing } else { InstrumentState::Open };
+        assert_eq!(phase, expected, "trades belong to a phase");
         let instrument = self.instruments[&trade.instrument];
         let maker = *self.known(trade.maker_order);
         let taker = *self.known(trade.taker_order);
+        if trade.auction {
+            touched.insert(trade.taker_order);
+            return self.trade_of_auction(trade, &instrument, [maker, taker]);
+        }
         assert_eq!(maker.price, trade.price, "the maker's price decides");
         assert_eq!((maker.side, taker.side), (trade.taker_side.opposite(), trade.taker_side));
         assert_eq!((maker.account, taker.account), (trade.maker_account, trade.taker_account));
         assert!(maker.place.is_some() && taker.place.is_none(), "one of them was on the book");
+        self.assert_is_first(&maker);
+        self.take_traded(trade, &instrument);
+    }
+
+    /// Both sides of a trade in an auction rest, each first on its side, and neither at a worse price
+    /// than its own.
+    fn trade_of_auction(
+        &mut self,
+        trade: &rialto_model::Trade,
+        instrument: &Instrument,
+        [maker, taker]: [Known; 2],
+    ) {
+        assert_eq!((maker.side, taker.side), (trade.taker_side.opposite(), trade.taker_side));
+        assert_eq!((maker.account, taker.account), (trade.maker_account, trade.taker_account));
+        assert!(trade.maker_order < trade.taker_order, "the older order counts as the maker");
+        for order in [maker, taker] {
+            let suits = match order.side {
+                Side::Buy => order.price >= trade.price,
+                Side::Sell => order.price <= trade.price,
+            };
+            assert!(suits && order.place.is_some(), "{order:?} in {trade:?}");
+            self.assert_is_first(&order);
+        }
+        let price = self.auction_prices.get(&trade.instrument);
+        assert_eq!(price, Some(&trade.price), "an auction has one price");
+        self.take_traded(trade, instrument);
+    }
+
+    fn assert_is_first(&self, order: &Known) {
         let better = |other: &Known| {
-            let same_queue = (other.instrument, other.side) == (maker.instrument, maker.side);
-            same_queue && other.place.is_some() && other.rank() < maker.rank()
+            let same_queue = (other.instrument, other.side) == (order.instrument, order.side);
+            same_queue && other.place.is_some() && other.rank() < order.rank()
         };
         assert!(!self.orders.values().any(better), "the best order trades first");
+    }
 
+    fn take_traded(&mut self, trade: &rialto_model::Trade, instrument: &Instrument) {
         if instrument.spec.rules.risk {
-            self.settle(trade, &instrument);
+            self.settle(trade, instrument);
         }
         for (id, left) in
             [(trade.maker_order, trade.maker_remaining), (trade.taker_order, trade.taker_remaining)]

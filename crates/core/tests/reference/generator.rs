@@ -4,10 +4,10 @@ use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
 use super::{Ended, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Deposit, Handling, InstrumentId,
-    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
-    PostOnly, Price, Quantity, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
-    Transfer,
+    AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, Deposit, Handling,
+    InstrumentId, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, PostOnly, Price, Quantity, Scale, SelfTrade, Side, Text, TimeInForce,
+    Timestamp, TradingRules, Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -32,8 +32,7 @@ pub(super) const SELF_TRADES: [SelfTrade; 5] = [
     SelfTrade::Decrement,
 ];
 const SIDES: [Side; 2] = [Side::Buy, Side::Sell];
-const ALL_TIMES: [TimeInForce; 5] =
-    [TimeInForce::Gtc, TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Day, TimeInForce::Gtd];
+const ALL_TIMES: &[TimeInForce] = TimeInForce::ALL;
 
 /// One step of a sequence: how much time passes and what comes then.
 pub struct Step {
@@ -55,10 +54,11 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
     };
     chooser.time = time.saturating_add(passes_ns);
     let commands = match (profile, chooser.dice.below(100)) {
-        (_, 0..15) if chooser.stopped().is_some() => vec![chooser.reopening()],
+        (_, 0..12) if chooser.stopped().is_some() => vec![chooser.reopening()],
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
+        (Profile::Deep, 0..40) if chooser.has_collected() => vec![chooser.reopening()],
         (Profile::Deep, 0..40) => chooser.many_orders(),
         (Profile::Deep, 40..65) => vec![chooser.sweep()],
         (Profile::Deep, 65..80) => vec![chooser.many_ended()],
@@ -76,7 +76,7 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 25, 12, 9, 60]) {
+        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 45, 12, 9, 60, 16]) {
             0 => Command::Place(self.order()),
             1 => self.again(),
             2 => {
@@ -105,7 +105,8 @@ impl Chooser<'_> {
             10 => self.new_state(),
             11 => self.listing(),
             12 => Command::Tick,
-            _ => self.withdrawal(),
+            13 => self.withdrawal(),
+            _ => self.auction_rules(),
         }
     }
 
@@ -209,12 +210,30 @@ impl Chooser<'_> {
         } else if super::entry::can_rest(order.time_in_force) && self.dice.chance(25) {
             order.post_only = self.dice.pick(&[PostOnly::Reject, PostOnly::Slide]);
         }
+        let state = self.now.listed(instrument).map(|listed| listed.instrument.state);
+        if state.is_ok_and(|state| state.collects()) && self.dice.chance(80) {
+            let times = [TimeInForce::Gtc, TimeInForce::Gtd, TimeInForce::Day];
+            order.time_in_force = self.dice.pick(&times);
+            if self.dice.chance(35) {
+                let own = [TimeInForce::AtOpen, TimeInForce::AtClose, TimeInForce::Gfa];
+                order.time_in_force = self.dice.pick(&own);
+            }
+            let is_market = order.time_in_force.is_for_auction() && self.dice.chance(40);
+            order.kind = if is_market { OrderKind::Market } else { OrderKind::Limit };
+            order.post_only = PostOnly::Off;
+            order.size = OrderSize::Base(self.quantity(&rules));
+            match order.kind {
+                OrderKind::Limit => order.price = self.price(&rules),
+                OrderKind::Market if self.dice.chance(95) => order.price = Price::ZERO,
+                OrderKind::Market => {}
+            }
+        }
         if order.time_in_force == TimeInForce::Gtd {
             let at = self.time.saturating_add(1 + self.dice.below(60 * MICROSECOND));
             order.expire_at = if self.dice.chance(5) { self.time } else { at };
         }
         if self.dice.chance(4) {
-            order.time_in_force = self.dice.pick(&ALL_TIMES);
+            order.time_in_force = self.dice.pick(ALL_TIMES);
             order.post_only = self.dice.pick(&[PostOnly::Off, PostOnly::Reject, PostOnly::Slide]);
             order.kind = self.dice.pick(&[OrderKind::Limit, OrderKind::Market]);
         }
@@ -390,9 +409,42 @@ impl Chooser<'_> {
     }
 
     fn new_state(&mut self) -> Command {
-        let states = [InstrumentState::Open, InstrumentState::Halted, InstrumentState::Closed];
-        let state = states[self.dice.weighted(&[2, 2, 1])];
-        Command::SetInstrumentState { instrument: self.instrument(), state }
+        let weights = [20, 6, 4, 2, 6, 16, 1, 6, 5, 1];
+        let state = InstrumentState::ALL[self.dice.weighted(&weights)];
+        let mut instrument = self.instrument();
+        if state == InstrumentState::Delisted && !self.dice.chance(10) {
+            // Nothing comes after it.
+            instrument = InstrumentId(99);
+        }
+        Command::SetInstrumentState { instrument, state }
+    }
+
+    fn auction_rules(&mut self) -> Command {
+        let range = |dice: &mut Dice| dice.pick(&[0, 0, 10_000, 25_000, 60_000]);
+        let auction_range_ppm = range(&mut self.dice);
+        let mut rules = AuctionRules {
+            fee_ppm: self.dice.pick(&[0, 1_000, 33_333, 100_000]),
+            self_trade: self.dice.pick(&SELF_TRADES),
+            daily_range_ppm: self.dice.pick(&[0, 0, 20_000, 100_000]),
+            static_range_ppm: range(&mut self.dice),
+            dynamic_range_ppm: range(&mut self.dice),
+            auction_range_ppm,
+            extended_range_ppm: 0,
+            call_ms: self.dice.pick(&[1, 1, 5, 1_000]),
+            random_end_ms: self.dice.pick(&[0, 1, 20]),
+        };
+        if auction_range_ppm > 0 && self.dice.chance(50) {
+            rules.extended_range_ppm = auction_range_ppm + self.dice.pick(&[0, 10_000]);
+        }
+        match self.dice.below(40) {
+            0 => rules.fee_ppm = -1,
+            1 => rules.static_range_ppm = 1_000_000,
+            2 => rules.call_ms = AuctionRules::CALL_MS_MAX + 1,
+            3 => rules.extended_range_ppm = 1,
+            _ => {}
+        }
+        let seed = self.dice.next();
+        Command::SetAuctionRules { instrument: self.instrument(), rules, seed }
     }
 
     fn listing(&mut self) -> Command {
@@ -426,11 +478,18 @@ impl Chooser<'_> {
                 }
                 Command::CreateInstrument(spec)
             }
-            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 2, 2, 3, 99]) },
+            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 2, 3, 4, 4, 99]) },
         }
     }
 
-    /// Hundreds of small resting orders.
+    /// Whether hundreds of orders wait for an auction.
+    fn has_collected(&self) -> bool {
+        let first = InstrumentId(1);
+        let own = self.now.orders.iter().filter(|order| order.instrument == first);
+        self.now.is_crossed(first) && own.count() > 150
+    }
+
+    /// Hundreds of small resting orders. In a call they are of both sides, and cross.
     fn many_orders(&mut self) -> Vec<Command> {
         let count = self.dice.between(20, 500);
         let expiring = self.dice.pick(&[0, 50, 100]);
@@ -439,9 +498,12 @@ impl Chooser<'_> {
         let accounts: Vec<AccountId> = self.now.accounts.keys().copied().collect();
         let one_account = self.dice.pick(&accounts);
         let alone = self.dice.chance(50);
-        let side = self.dice.pick(&SIDES);
-        let towards = if side == Side::Buy { -1 } else { 1 };
+        let one_side = self.dice.pick(&SIDES);
+        let listed = self.now.listed(InstrumentId(1)).expect("a world has an instrument");
+        let collects = listed.instrument.state.collects();
         let order = |_| {
+            let side = if collects { self.dice.pick(&SIDES) } else { one_side };
+            let towards = if (side == Side::Buy) == collects { 1 } else { -1 };
             let away = self.dice.between(1, 3) * towards;
             let gtd = self.dice.chance(expiring);
             Command::Place(NewOrder {
@@ -512,7 +574,11 @@ impl Chooser<'_> {
             6..8 => Command::SetDeadMan { account, timeout_ns: 1 + self.dice.below(MICROSECOND) },
             8 => Command::SetInstrumentState {
                 instrument: InstrumentId(1),
-                state: InstrumentState::Closed,
+                state: self.dice.pick(&[
+                    InstrumentState::Withdrawn,
+                    InstrumentState::Call,
+                    InstrumentState::ClosingCall,
+                ]),
             },
             _ => Command::SetInstrumentState {
                 instrument: InstrumentId(1),

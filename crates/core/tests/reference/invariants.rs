@@ -2,8 +2,8 @@
 
 use super::{Account, Reference};
 use rialto_model::{
-    AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, OrderId, PostOnly, Price,
-    Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+    AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, InstrumentState, OrderId,
+    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
 };
 use std::collections::BTreeMap;
 
@@ -122,11 +122,18 @@ pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
         let ask = holdings.queue(id, Side::Sell).next();
         if let (Some(bid), Some(ask)) = (bid, ask)
             && bid.price >= ask.price
+            && !may_cross(listed.instrument.state)
         {
             return Err(format!("the book is crossed by {bid:?} and {ask:?}"));
         }
     }
     Ok(())
+}
+
+/// The phases in which the best buy may be above the best sell.
+fn may_cross(state: InstrumentState) -> bool {
+    use InstrumentState as S;
+    ![S::Open, S::Closed, S::Listed, S::Delisted].contains(&state)
 }
 
 /// No trade pays out more than it brings in.
@@ -156,6 +163,8 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.taking == after.taking
         && before.work == after.work
         && before.sweeps == after.sweeps
+        && before.held_up == after.held_up
+        && before.auctions == after.auctions
         && before.postings == after.postings
         && before.transfers == after.transfers
         && before.deposits == after.deposits

@@ -1,10 +1,11 @@
 //! Members, accounts, currencies and instruments.
 
+use super::auction::keeps_grid;
 use super::entry::{Check, Verdict, demand};
-use super::{Account, Listed, Reference, Work};
+use super::{Account, Listed, Reference};
 use rialto_model::{
-    AccountId, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec,
-    InstrumentState, MemberId, Name, Outcome, RejectReason, Scale, Timestamp, TradingRules,
+    AccountId, AuctionRules, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentId,
+    InstrumentSpec, MemberId, Name, Outcome, RejectReason, Scale, Timestamp, TradingRules,
 };
 
 const GIVEN: &str = "name, code or symbol given";
@@ -103,6 +104,11 @@ fn are_sound(rules: &TradingRules) -> bool {
     !conditions.contains(&false)
 }
 
+/// The largest number that divides both.
+pub(super) fn common(left: i64, right: i64) -> i64 {
+    (1..=left.min(right)).rev().find(|it| left % it == 0 && right % it == 0).expect("one does")
+}
+
 impl Reference {
     pub(super) fn create_member(
         &mut self,
@@ -188,7 +194,18 @@ impl Reference {
         let (base, quote) = (of(spec.base, base_scale), of(spec.quote, quote_scale));
         let instrument = Instrument::new(id, *spec, &base, &quote);
         let instrument = instrument.expect("what is sound can be listed");
-        Listed { instrument, base_scale, quote_scale, last_price: None }
+        Listed {
+            instrument,
+            base_scale,
+            quote_scale,
+            last_price: None,
+            auction_rules: AuctionRules::PLAIN,
+            seed: 0,
+            calls: 0,
+            auction_price: None,
+            call: None,
+            uncrossing_since: Timestamp::ZERO,
+        }
     }
 
     pub(super) fn set_rules(
@@ -198,13 +215,17 @@ impl Reference {
     ) -> Result<Outcome, RejectReason> {
         let mut new = self.listed(id)?.clone();
         demand(are_sound(rules), RejectReason::InvalidRules)?;
+        demand(!new.is_uncrossing(), RejectReason::InstrumentUncrossing)?;
+        let is_open = self.orders.iter().any(|order| order.instrument == id);
+        let keeps = keeps_grid(&new.instrument.spec.rules, rules);
+        demand(self.rules_version < 4 || !is_open || keeps, RejectReason::HasOpenOrders)?;
         if new.instrument.spec.rules.risk != rules.risk {
-            let is_open = self.orders.iter().any(|order| order.instrument == id);
             demand(!is_open, RejectReason::HasOpenOrders)?;
             let spec = InstrumentSpec { rules: *rules, ..new.instrument.spec };
             OF_INSTRUMENTS[3..].iter().try_for_each(|(_, check)| check(self, &spec))?;
             let state = new.instrument.state;
-            new = Listed { last_price: new.last_price, ..self.build(id, &spec) };
+            let Listed { instrument, base_scale, quote_scale, .. } = self.build(id, &spec);
+            new = Listed { instrument, base_scale, quote_scale, ..new };
             new.instrument.state = state;
         }
         new.instrument.spec.rules = *rules;
@@ -213,26 +234,8 @@ impl Reference {
         Ok(Outcome::Done)
     }
 
-    pub(super) fn set_instrument_state(
-        &mut self,
-        id: InstrumentId,
-        state: InstrumentState,
-    ) -> Result<Outcome, RejectReason> {
-        self.listed(id)?;
-        let closing = self.work.contains(&Work::Instrument(id));
-        if closing && state != InstrumentState::Closed {
-            return Err(RejectReason::HasOpenOrders);
-        }
-        self.listed_mut(id)?.instrument.state = state;
-        self.events.push(Event::InstrumentStateSet { instrument: id, state });
-        if state == InstrumentState::Closed && !closing {
-            return Ok(self.begin(Work::Instrument(id), &mut 0));
-        }
-        Ok(Outcome::Done)
-    }
-
     pub(super) fn set_rules_version(&mut self, version: u32) -> Result<Outcome, RejectReason> {
-        if !(1..=3).contains(&version) {
+        if !(1..=4).contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
         }
         if version < self.rules_version {

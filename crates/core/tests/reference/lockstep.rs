@@ -329,8 +329,11 @@ impl Lockstep {
                 self.expiries.insert(accepted.order, accepted.terms.expire_at);
             }
             Event::Trade(trade) => {
+                let listed = self.reference.listed(trade.instrument);
+                let listed = listed.expect("what trades is listed");
+                let at = if trade.auction { listed.uncrossing_since } else { self.time };
                 for order in [trade.maker_order, trade.taker_order] {
-                    if self.expiries.get(&order).is_some_and(|end| *end <= self.time) {
+                    if self.expiries.get(&order).is_some_and(|end| *end <= at) {
                         return Err(format!("order {order} trades though its time is over"));
                     }
                 }
@@ -409,6 +412,12 @@ impl Lockstep {
         }
         if self.reference.has_background_work() {
             self.coverage.saw("snapshot with background work");
+        }
+        if !self.reference.auctions.is_empty() {
+            self.coverage.saw("snapshot while an auction trades");
+        }
+        if !self.reference.held_up.is_empty() {
+            self.coverage.saw("snapshot with a mass cancel held up");
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! is asked of the same list.
 
 use super::arithmetic::{MILLION, largest};
+use super::auction::collects;
 use super::prices::allows;
 use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_model::{
@@ -51,6 +52,8 @@ pub(super) enum Ending {
     Spent,
     /// More than one command may do.
     Unfinished,
+    /// The next maker is outside its range.
+    OutOfRange,
 }
 
 /// All that an incoming order would do.
@@ -75,6 +78,9 @@ impl Reference {
     /// What an order that is on no book would do in at most `steps_max` steps if it traded now.
     pub(super) fn way(&self, mut taker: Order, steps_max: usize) -> Way {
         let mut makers = VecDeque::from(self.queue(taker.instrument, taker.side.opposite()));
+        if collects(self.of(&taker).instrument.state) {
+            makers.clear();
+        }
         makers.retain(|maker| allows(taker.side, taker.price, maker.price));
         let mut steps = Vec::new();
         let ending = loop {
@@ -89,6 +95,9 @@ impl Reference {
                 steps.push(Step::Expires(*maker));
                 makers.pop_front();
                 continue;
+            }
+            if taker.span.is_some_and(|(low, high)| !(low..=high).contains(&maker.price)) {
+                break Ending::OutOfRange;
             }
             let own = self.same_member(maker.account, taker.account)
                 && !self.gets_wrong(Alteration::SelfTradeAllowed);
@@ -227,7 +236,7 @@ impl Reference {
                     }
                 }
                 Step::Trades(deal) => {
-                    self.trade(&deal);
+                    self.trade(&deal, false);
                     taker = deal.taker;
                 }
             }
@@ -243,23 +252,34 @@ impl Reference {
             }
             Ending::Own => self.end(&taker, DoneReason::SelfTrade),
             Ending::Spent => self.end(&taker, DoneReason::QuoteSpent),
-            Ending::Alone if taker.can_rest() => {
-                self.stand(taker);
-                self.events.push(Event::Rested(Rested {
-                    order: taker.id,
-                    account: taker.account,
-                    instrument: taker.instrument,
-                    side: taker.side,
-                    price: taker.price,
-                    remaining: taker.remaining,
-                }));
-                Self::standing(&taker)
+            Ending::Alone => self.stop(&taker),
+            Ending::OutOfRange => {
+                let outcome = self.stop(&taker);
+                let next = way.next.expect("a maker is out of range");
+                self.interrupt(&taker, next.price);
+                outcome
             }
-            Ending::Alone => self.end(&taker, DoneReason::Remainder),
         }
     }
 
-    fn trade(&mut self, deal: &Deal) {
+    /// Lets what is left of an order rest, if it may.
+    fn stop(&mut self, taker: &Order) -> Outcome {
+        if !taker.can_rest() {
+            return self.end(taker, DoneReason::Remainder);
+        }
+        self.stand(*taker);
+        self.events.push(Event::Rested(Rested {
+            order: taker.id,
+            account: taker.account,
+            instrument: taker.instrument,
+            side: taker.side,
+            price: taker.price,
+            remaining: taker.remaining,
+        }));
+        Self::standing(taker)
+    }
+
+    pub(super) fn trade(&mut self, deal: &Deal, auction: bool) {
         let Deal { maker, taker, .. } = deal;
         if self.of(taker).instrument.spec.rules.risk {
             self.post_deal(deal);
@@ -277,6 +297,7 @@ impl Reference {
             trade: TradeId::from_parts(self.engine, self.trades_made),
             instrument: taker.instrument,
             taker_side: taker.side,
+            auction,
             price: deal.price,
             quantity: deal.quantity,
             maker_order: maker.id,
@@ -295,7 +316,7 @@ impl Reference {
     /// Puts an order at the end of the queue of its price.
     pub(super) fn stand(&mut self, order: Order) {
         self.places_taken += 1;
-        self.orders.push(Order { place: self.places_taken, ..order });
+        self.orders.push(Order { place: self.places_taken, span: None, ..order });
     }
 
     /// Ends an order that is on no book any more with all that is left of it.

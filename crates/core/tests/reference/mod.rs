@@ -12,11 +12,14 @@
 //! | Fill-or-kill | a walk of its own past the makers | those same steps, looked at |
 //! | Protection, collar, slide, lots for an amount | divided and rounded | the last tick or lot for which the rule's inequality holds |
 //! | Fees | a residue kept below one unit | all that is owed and all that was charged |
+//! | The price of an auction | levels matched from the best, then what is left beside them | every tick looked at |
+//! | Price ranges | multiplied out and cut | the prices for which an inequality holds |
 //! | Refusals | checks along the way | a list under the names and in the order of the rules page |
 
 mod alteration;
 pub mod amend;
 mod arithmetic;
+mod auction;
 mod cancel;
 pub mod coverage;
 mod dice;
@@ -87,6 +90,9 @@ impl Reference {
                 self.set_instrument_state(*instrument, *state)
             }
             Command::SetRulesVersion { version } => self.set_rules_version(*version),
+            Command::SetAuctionRules { instrument, rules, seed } => {
+                self.set_auction_rules(*instrument, rules, *seed)
+            }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
             Command::SettleWithdrawal { account, reference } => {
                 self.settle_withdrawal(*account, *reference)
@@ -110,7 +116,7 @@ impl Reference {
             return Timestamp::ZERO;
         }
         let timers = self.accounts.values().filter_map(|account| account.dead_man);
-        let timers = timers.min().unwrap_or(Timestamp::MAX);
+        let timers = timers.min().unwrap_or(Timestamp::MAX).min(self.next_call_end());
         if self.rules_version >= 2 { timers } else { timers.min(self.first_expiry()) }
     }
 
@@ -121,7 +127,7 @@ impl Reference {
 
     /// From when on a Tick finds something to do that need not come first.
     pub fn next_background_work(&self) -> Timestamp {
-        if !self.work.is_empty() || !self.sweeps.is_empty() {
+        if !self.work.is_empty() || !self.sweeps.is_empty() || !self.auctions.is_empty() {
             return Timestamp::ZERO;
         }
         if self.rules_version >= 2 { self.first_expiry() } else { Timestamp::MAX }
@@ -143,7 +149,10 @@ impl Reference {
                 Some(taker) => {
                     self.take(taker, &mut visited);
                 }
-                None => self.begin_dead_men(&mut visited),
+                None => {
+                    self.begin_dead_men(&mut visited);
+                    self.end_calls(&mut visited);
+                }
             }
             self.take_turns(&mut visited);
         } else if let Some(taker) = self.taking.take() {
@@ -213,9 +222,9 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
     match command {
         Command::Place(new) => Some(new.instrument),
         Command::MassCancel(which) => which.instrument,
-        Command::SetRules { instrument, .. } | Command::SetInstrumentState { instrument, .. } => {
-            Some(*instrument)
-        }
+        Command::SetRules { instrument, .. }
+        | Command::SetInstrumentState { instrument, .. }
+        | Command::SetAuctionRules { instrument, .. } => Some(*instrument),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 //! the nearest, at which all of them hold.
 
 use super::arithmetic::{MILLION, largest, price, smallest};
+use super::auction::collects;
 use super::{Alteration, FILL_OR_KILL_DEPTH, Listed, Order, Reference};
 use rialto_model::{InstrumentId, NewOrder, OrderKind, PostOnly, Price, RejectReason, Side};
 
@@ -56,14 +57,32 @@ impl Reference {
 
     /// The price up to which a new order would trade, before it is slid.
     pub(super) fn limit_asked(&self, new: &NewOrder) -> Result<Price, RejectReason> {
+        let listed = self.listed(new.instrument)?;
         if new.kind == OrderKind::Limit {
             return Ok(new.price);
+        }
+        if collects(listed.instrument.state) {
+            return self.auction_limit(new, listed);
         }
         let best = self.best_alive(new.instrument, new.side.opposite())?;
         let best = best.ok_or(RejectReason::NoLiquidity)?;
         let unprotected = new.price == Price::ZERO;
-        let limit = if unprotected { self.protection(new, best) } else { new.price };
+        let limit = match unprotected {
+            true => listed.clip(new.side, self.protection(new, best)),
+            false => new.price,
+        };
         if allows(new.side, limit, best) { Ok(limit) } else { Err(RejectReason::NoLiquidity) }
+    }
+
+    /// The limit of a market order in a call: as if the reference price were the best.
+    fn auction_limit(&self, new: &NewOrder, listed: &Listed) -> Result<Price, RejectReason> {
+        let named = listed.instrument.spec.rules.reference_price;
+        let reference = listed.last_price.unwrap_or(named);
+        if reference == Price::ZERO {
+            return Err(RejectReason::NoReferencePrice);
+        }
+        let limit = listed.clip(new.side, self.protection(new, reference));
+        listed.check_price(limit).map(|()| limit).map_err(|_| RejectReason::NoReferencePrice)
     }
 
     /// The farthest tick that a market order may reach from the best price: within the protection
@@ -101,6 +120,10 @@ impl Reference {
         let opposite = side.opposite();
         let reaches = |best: &Price| allows(side, limit, *best);
         let front = self.queue(instrument, opposite).first().map(|order| order.price);
+        let state = self.listed(instrument)?.instrument.state;
+        if collects(state) {
+            return Ok(limit);
+        }
         if post_only == PostOnly::Off || front.as_ref().is_none_or(|front| !reaches(front)) {
             return Ok(limit);
         }
@@ -147,6 +170,9 @@ impl Reference {
         let collared = checked && !self.gets_wrong(Alteration::SlidesOutsideCollar);
         if collared && !self.is_in_collar(listed, order.price) {
             return Err(RejectReason::PriceOutsideCollar);
+        }
+        if checked {
+            listed.check_daily_limits(order.price)?;
         }
         let notional = listed.notional(order.price, quantity);
         let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;

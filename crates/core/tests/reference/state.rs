@@ -2,13 +2,15 @@
 
 use super::Alteration;
 use super::arithmetic::MILLION;
+use super::auction::{Auction, Call, Span};
 use super::postings::Posting;
 use super::sweep::{Sweep, Turn};
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Currency, DoneReason, EngineId, Event, Handling, Instrument,
-    InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome, PostOnly, Price, Quantity,
-    RejectReason, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
+    AccountId, Amount, AuctionRules, ClientOrderId, Currency, DoneReason, EngineId, Event,
+    Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome,
+    PostOnly, Price, Quantity, RejectReason, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -54,6 +56,13 @@ pub struct Listed {
     pub base_scale: Scale,
     pub quote_scale: Scale,
     pub last_price: Option<Price>,
+    pub auction_rules: AuctionRules,
+    pub seed: u64,
+    /// How many lengths of calls were drawn from it.
+    pub calls: u64,
+    pub auction_price: Option<Price>,
+    pub call: Option<Call>,
+    pub uncrossing_since: Timestamp,
 }
 
 /// An accepted order. Its total quantity is always `filled + remaining`.
@@ -84,6 +93,10 @@ pub struct Order {
     pub fees_charged: i128,
     /// Of two orders of one price the one with the smaller number stands first.
     pub place: u64,
+    /// Whether it is a market order that stands at its protection price.
+    pub is_market: bool,
+    /// Where it might trade when it arrived.
+    pub span: Option<Span>,
 }
 
 impl Order {
@@ -181,6 +194,10 @@ pub struct Reference {
     pub work: Vec<Work>,
     /// Mass cancels since rules version 2, in the order of their turns.
     pub sweeps: Vec<Sweep>,
+    /// Mass cancels that stand at an order that may not leave while its auction trades.
+    pub held_up: Vec<Sweep>,
+    /// The auctions that trade, in the order of their turns.
+    pub auctions: Vec<Auction>,
     pub turn: Turn,
     /// What is remembered under rules version 1.
     pub transfers: Vec<RememberedTransfer>,
@@ -223,6 +240,8 @@ impl Reference {
             taking: None,
             work: Vec::new(),
             sweeps: Vec::new(),
+            held_up: Vec::new(),
+            auctions: Vec::new(),
             turn: Turn::Cancels,
             transfers: Vec::new(),
             deposits: Vec::new(),

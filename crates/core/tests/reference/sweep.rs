@@ -1,7 +1,7 @@
 //! Mass cancels since rules version 2: one walk along each account's orders for all its requests;
 //! and the turns of background work.
 
-use super::{ORDERS_PER_COMMAND, Order, Reference, Work};
+use super::{Listed, ORDERS_PER_COMMAND, Order, Reference, Work};
 use rialto_model::{
     AccountId, DoneReason, Event, InstrumentId, MassCancel, OrderId, Outcome, Side,
 };
@@ -31,6 +31,8 @@ pub struct Sweep {
     pub account: AccountId,
     /// The last order that was visited on this lap, if any was.
     pub after: Option<OrderId>,
+    /// Whether an order was left on this lap that may not leave before its auction has traded.
+    pub left_frozen: bool,
     /// How often the walk has come to its end.
     pub lap: u64,
     pub requests: Vec<Request>,
@@ -42,6 +44,16 @@ pub enum Turn {
     Cancels,
     Closings,
     Expiries,
+    Auctions,
+}
+
+/// What is left of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    Nothing,
+    More,
+    /// Only orders that may not leave before their auctions have traded.
+    HeldUp,
 }
 
 impl Reference {
@@ -59,15 +71,25 @@ impl Reference {
         meant: &[Meant],
         told: Option<InstrumentId>,
     ) -> Outcome {
-        let goes_on = self.sweeps.iter().position(|sweep| sweep.account == account);
+        let of_account = |sweep: &Sweep| sweep.account == account;
+        let goes_on = self.sweeps.iter().position(of_account);
+        let held_up = self.held_up.iter().position(of_account);
         self.request(account, meant);
-        let at = goes_on.unwrap_or(self.sweeps.len() - 1);
-        let mut sweep = self.sweeps.remove(at);
-        let (cancelled, pending) = self.walk(&mut sweep, &mut 0);
+        let at = goes_on.or(held_up).unwrap_or(self.sweeps.len().saturating_sub(1));
+        let of = if held_up.is_some() { &mut self.held_up } else { &mut self.sweeps };
+        let mut sweep = of.remove(at);
+        let (cancelled, left) = self.walk(&mut sweep, &mut 0);
         // One that was waiting for its turn continues waiting, though nothing is left of it.
-        if pending || goes_on.is_some() {
+        if held_up.is_some() && left == Left::More {
+            self.sweeps.push(sweep);
+        } else if held_up.is_some() {
+            self.held_up.insert(at, sweep);
+        } else if left == Left::More || goes_on.is_some() {
             self.sweeps.insert(at, sweep);
+        } else if left == Left::HeldUp {
+            self.held_up.push(sweep);
         }
+        let pending = left != Left::Nothing;
         let instrument = told.unwrap_or_default();
         self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
         Outcome::Cancelling { cancelled, pending }
@@ -77,14 +99,18 @@ impl Reference {
         let last = OrderId::from_parts(self.engine, self.orders_entered);
         let open: Vec<Order> =
             self.orders.iter().filter(|order| order.account == account).copied().collect();
-        let at = match self.sweeps.iter().position(|sweep| sweep.account == account) {
-            Some(at) => at,
-            None => {
-                self.sweeps.push(Sweep { account, after: None, lap: 0, requests: Vec::new() });
-                self.sweeps.len() - 1
-            }
-        };
-        let sweep = &mut self.sweeps[at];
+        let mut known = self.sweeps.iter().chain(&self.held_up);
+        if !known.any(|sweep| sweep.account == account) {
+            self.sweeps.push(Sweep {
+                account,
+                after: None,
+                left_frozen: false,
+                lap: 0,
+                requests: Vec::new(),
+            });
+        }
+        let mut all = self.sweeps.iter_mut().chain(&mut self.held_up);
+        let sweep = all.find(|sweep| sweep.account == account).expect("the account has one");
         for &meant in meant {
             let any = match meant {
                 Meant::Side(Some(only), _) => open.iter().any(|order| order.instrument == only),
@@ -101,12 +127,12 @@ impl Reference {
 
     /// Visits the account's orders by id, up to the newest that is asked for, and begins again for
     /// requests that came on the way.
-    fn walk(&mut self, sweep: &mut Sweep, visited: &mut usize) -> (u32, bool) {
+    fn walk(&mut self, sweep: &mut Sweep, visited: &mut usize) -> (u32, Left) {
         let mut cancelled = 0;
         let extra = usize::from(self.gets_wrong(super::Alteration::OneVisitTooMany));
         loop {
             let Some(last) = sweep.requests.iter().map(|request| request.last).max() else {
-                return (cancelled, false);
+                return (cancelled, Left::Nothing);
             };
             let ahead = self.orders.iter().filter(|order| {
                 order.account == sweep.account
@@ -115,17 +141,28 @@ impl Reference {
             });
             let Some(order) = ahead.min_by_key(|order| order.id).copied() else {
                 sweep.after = None;
+                let left_frozen = std::mem::take(&mut sweep.left_frozen);
+                for request in sweep.requests.iter_mut().filter(|_| left_frozen) {
+                    request.until_lap = request.until_lap.max(sweep.lap + 1);
+                }
                 sweep.requests.retain(|request| request.until_lap > sweep.lap);
                 sweep.lap += 1;
+                if left_frozen && self.instruments.iter().any(Listed::is_uncrossing) {
+                    return (cancelled, Left::HeldUp);
+                }
                 continue;
             };
             if *visited >= ORDERS_PER_COMMAND + extra {
-                return (cancelled, true);
+                return (cancelled, Left::More);
             }
+            let all = self.gets_wrong(super::Alteration::DisconnectTakesAll);
+            let why = Self::why(&sweep.requests, &order, all);
+            let is_free = self.gets_wrong(super::Alteration::FrozenOrdersCancelled);
+            let is_frozen = why.is_some() && self.of(&order).is_uncrossing() && !is_free;
             *visited += 1;
             sweep.after = Some(order.id);
-            let all = self.gets_wrong(super::Alteration::DisconnectTakesAll);
-            if let Some(reason) = Self::why(&sweep.requests, &order, all) {
+            sweep.left_frozen |= is_frozen;
+            if let Some(reason) = why.filter(|_| !is_frozen) {
                 self.remove(order.id);
                 self.end(&order, reason);
                 cancelled += 1;
@@ -178,23 +215,28 @@ impl Reference {
     /// Lets everything that continues have its turn, as far as one command may.
     pub(super) fn take_turns(&mut self, visited: &mut usize) {
         let mut idle = 0;
-        while *visited < ORDERS_PER_COMMAND && idle < 3 {
+        let kinds = if self.rules_version >= 4 { 4 } else { 3 };
+        while *visited < ORDERS_PER_COMMAND && idle < kinds {
             let (turn, before) = (self.turn, *visited);
             self.turn = match turn {
                 Turn::Cancels => Turn::Closings,
                 Turn::Closings => Turn::Expiries,
-                Turn::Expiries => Turn::Cancels,
+                Turn::Expiries if kinds == 4 => Turn::Auctions,
+                Turn::Expiries | Turn::Auctions => Turn::Cancels,
             };
             match turn {
                 Turn::Cancels if !self.sweeps.is_empty() => {
                     *visited += 1;
                     let mut sweep = self.sweeps.remove(0);
                     if !sweep.requests.is_empty() {
-                        let (cancelled, pending) = self.walk(&mut sweep, visited);
+                        let (cancelled, left) = self.walk(&mut sweep, visited);
                         let (account, instrument) = (sweep.account, InstrumentId(0));
-                        if pending {
-                            self.sweeps.push(sweep);
+                        match left {
+                            Left::Nothing => {}
+                            Left::More => self.sweeps.push(sweep),
+                            Left::HeldUp => self.held_up.push(sweep),
                         }
+                        let pending = left != Left::Nothing;
                         let progress =
                             Event::CancelProgress { account, instrument, cancelled, pending };
                         self.events.push(progress);
@@ -207,6 +249,12 @@ impl Reference {
                     self.work.extend(left);
                 }
                 Turn::Expiries => self.expire(visited),
+                Turn::Auctions if !self.auctions.is_empty() => {
+                    *visited += 1;
+                    let auction = self.auctions.remove(0);
+                    let left = self.uncross(auction, visited);
+                    self.auctions.extend(left);
+                }
                 _ => {}
             }
             idle = if *visited == before { idle + 1 } else { 0 };

@@ -4,8 +4,9 @@ use super::dice::Dice;
 use super::generator::{Profile, SELF_TRADES};
 use rialto_core::{Limits, RULES_VERSIONS};
 use rialto_model::{
-    AccountId, Amount, Command, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec, MemberId,
-    NewOrder, Price, Quantity, Scale, SelfTrade, Side, Text, Timestamp, TradingRules, Transfer,
+    AccountId, Amount, Command, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, MemberId, NewOrder, Price, Quantity, Scale, SelfTrade, Side, Text, Timestamp,
+    TradingRules, Transfer,
 };
 
 /// The world that a sequence plays in, and the commands that build it.
@@ -127,6 +128,12 @@ impl World {
                         reference: text(&format!("setup-{currency}")),
                     }));
                 }
+            }
+        }
+        for instrument in 1..=instruments {
+            if !deep && dice.chance(25) {
+                let (instrument, state) = (InstrumentId(instrument as u32), InstrumentState::Call);
+                setup.push(Command::SetInstrumentState { instrument, state });
             }
         }
         World { limits, rules_version: *RULES_VERSIONS.end(), start, setup }

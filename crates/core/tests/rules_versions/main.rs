@@ -14,6 +14,7 @@ use recorded::{Journal, Recorded};
 use reference::generator::Profile;
 use reference::lockstep::Case;
 use rialto_core::Limits;
+use rialto_model::CommandKind as Kind;
 use std::collections::BTreeSet;
 
 /// The journals of a version of the rules, by name.
@@ -43,6 +44,14 @@ const RULES_3: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-3-deep.lz4")),
 ];
 
+/// The same of version 4.
+const RULES_4: Fixtures = [
+    ("script", include_bytes!("../fixtures/rules-4-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-4-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-4-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-4-deep.lz4")),
+];
+
 fn must_decide_as_recorded(version: u32, fixtures: Fixtures) {
     for (name, bytes) in fixtures {
         for run in Recorded::from_bytes(bytes).runs {
@@ -68,50 +77,32 @@ fn version_3_decides_as_it_was_recorded() {
 }
 
 #[test]
+fn version_4_decides_as_it_was_recorded() {
+    must_decide_as_recorded(4, RULES_4);
+}
+
+#[test]
 fn every_version_has_its_recorded_journals() {
-    assert_eq!(rialto_core::RULES_VERSIONS, 1..=3, "record the new version, and test it here");
+    assert_eq!(rialto_core::RULES_VERSIONS, 1..=4, "record the new version, and test it here");
 }
 
 #[test]
 fn the_recorded_journals_hold_every_kind_of_command() {
-    for fixtures in [RULES_1, RULES_2, RULES_3] {
+    for (fixtures, last) in [
+        (RULES_1, Kind::ReleaseWithdrawal),
+        (RULES_2, Kind::ReleaseWithdrawal),
+        (RULES_3, Kind::ReleaseWithdrawal),
+        (RULES_4, Kind::SetAuctionRules),
+    ] {
         let recorded = fixtures.map(|(_, bytes)| Recorded::from_bytes(bytes));
         let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
         let kinds: BTreeSet<u8> =
             runs.flat_map(|run| run.journal()).map(|(_, command)| command.kind() as u8).collect();
         // Kinds are numbered densely from zero.
-        assert_eq!(kinds, (0..=last_kind()).collect());
+        assert_eq!(kinds, (0..=last as u8).collect());
     }
+    assert_eq!(Kind::ALL.last(), Some(&Kind::SetAuctionRules), "record the new kind");
 }
-
-/// The number of the last kind of command. The match names every kind, so that a new one is added
-/// here, and then to a fixture.
-fn last_kind() -> u8 {
-    use rialto_model::CommandKind as Kind;
-    let last = Kind::ReleaseWithdrawal;
-    match last {
-        Kind::Tick
-        | Kind::Place
-        | Kind::Cancel
-        | Kind::Amend
-        | Kind::MassCancel
-        | Kind::Disconnect
-        | Kind::SetDeadMan
-        | Kind::Deposit
-        | Kind::Withdraw
-        | Kind::CreateMember
-        | Kind::CreateAccount
-        | Kind::CreateCurrency
-        | Kind::CreateInstrument
-        | Kind::SetRules
-        | Kind::SetInstrumentState
-        | Kind::SetRulesVersion
-        | Kind::HoldWithdrawal
-        | Kind::SettleWithdrawal
-        | Kind::ReleaseWithdrawal => last as u8,
-    }
-}
-
 #[test]
 #[ignore = "writes the fixtures of a version of the rules; run it once for a new version"]
 fn write_the_fixtures() {

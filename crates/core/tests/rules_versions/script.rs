@@ -3,6 +3,7 @@
 
 mod since_2;
 mod since_3;
+mod since_4;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -55,6 +56,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.versions();
     script.since_version_2();
     script.since_version_3();
+    script.since_version_4();
     (world.limits, script.venue.journal)
 }
 
@@ -382,8 +384,8 @@ impl Script {
         let other = |order| NewOrder { instrument: OTHER, ..order };
         self.rest(140, other(buy(1, 10, 1)));
         self.rest(140, other(sell(2, 20, 1)));
-        self.set_state(OTHER, InstrumentState::Closed);
-        self.set_state(OTHER, InstrumentState::Closed);
+        self.set_state(OTHER, InstrumentState::Withdrawn);
+        self.set_state(OTHER, InstrumentState::Withdrawn);
         self.set_state(OTHER, InstrumentState::Open);
         self.place(other(buy(1, 10, 1)));
         self.settle();

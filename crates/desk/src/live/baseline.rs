@@ -31,6 +31,8 @@ pub fn baseline_of(core: &Core) -> Baseline {
         spec: view.instrument.spec,
         state: view.instrument.state,
         last_price: (view.last_price != Price::ZERO).then_some(view.last_price),
+        auction_rules: *view.auction_rules,
+        auction_price: (view.auction_price != Price::ZERO).then_some(view.auction_price),
     });
     let members = core.members().iter();
     let accounts = core.accounts().map(|account| BaselineAccount {
@@ -82,7 +84,7 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
             account: order.account,
             instrument: order.instrument,
             side: order.side,
-            kind: OrderKind::Limit,
+            kind: if order.is_market { OrderKind::Market } else { OrderKind::Limit },
             time_in_force: order.time_in_force,
             post_only: order.post_only,
             self_trade: Some(order.self_trade),

@@ -1,19 +1,21 @@
 //! The thread that folds released events and publishes to subscribers.
 
+use super::auctions::AuctionPasses;
 use super::hub::{Subscription, Table};
 use super::private::{PrivateChannel, owners};
 use super::publication::{Content, Publication};
 use super::{LiveError, Shared};
 use crate::NameTable;
 use rialto_engine::{EventBatch, EventReader};
-use rialto_feed::{BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
-use rialto_model::{Event, Seq, Timestamp};
+use rialto_feed::{AuctionView, BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
+use rialto_model::{Event, InstrumentId, Seq, Timestamp};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The longest time that one round of folding blocks queries.
+/// The longest time that one round of folding blocks queries, and that indicative prices delay the
+/// next round if none of them takes longer.
 const ROUND: Duration = Duration::from_millis(1);
 /// The commands folded between two readings of the clock: a few microseconds of folding.
 const COMMANDS_PER_LOOK: usize = 16;
@@ -44,6 +46,7 @@ pub(super) struct Folder {
     count_after: Seq,
     /// When the rest for everything published so far ends.
     rested: Instant,
+    auctions: AuctionPasses,
 }
 
 /// A change that has subscribers.
@@ -51,6 +54,7 @@ enum FeedChange {
     Book(Arc<BookDelta>),
     Trade(PublicTrade),
     Ticker(Ticker),
+    Auction(AuctionView),
     Balance(BalanceView),
 }
 
@@ -69,7 +73,9 @@ struct FoldRound {
 
 impl Folder {
     pub(super) fn new(shared: Arc<Shared>, reader: EventReader, count_after: Seq) -> Folder {
-        Folder { shared, reader, batches: VecDeque::new(), count_after, rested: Instant::now() }
+        let now = Instant::now();
+        let (batches, auctions) = (VecDeque::new(), AuctionPasses::new(now));
+        Folder { shared, reader, batches, count_after, rested: now, auctions }
     }
 
     pub(super) fn run(mut self) {
@@ -92,15 +98,52 @@ impl Folder {
             } else if self.reader.is_over() {
                 break;
             }
+            self.refresh_auctions();
         }
         Ok(())
     }
 
-    /// Reads batches to fold, and waits if there are none.
+    /// Continues with the indicative prices of calls for about [`ROUND`]: at least one, if any is
+    /// left.
+    fn refresh_auctions(&mut self) {
+        let began = Instant::now();
+        let shared = &self.shared;
+        self.auctions.begin(began, || shared.read().auctions_to_refresh().collect());
+        let mut from = began;
+        while let Some(instrument) = self.auctions.take_next() {
+            self.refresh_auction(instrument);
+            let now = Instant::now();
+            self.auctions.computed(from, now);
+            if now - began >= ROUND {
+                return;
+            }
+            from = now;
+        }
+    }
+
+    /// Computes the indicative price of a call and publishes it.
+    fn refresh_auction(&self, instrument: InstrumentId) {
+        let table = self.shared.hub.take();
+        let mut changes = Vec::new();
+        let last = {
+            let mut feed = self.shared.feed.write().unwrap_or_else(PoisonError::into_inner);
+            feed.refresh_auction(instrument, &mut |update| keep(update, &table, &mut changes));
+            feed.seq()
+        };
+        self.publish(&FoldRound { changes, own: Vec::new(), last }, &table);
+        self.shared.hub.put_back(table, self.shared.hub.published());
+        self.let_readers_through();
+    }
+
+    /// Reads batches to fold. Waits if there are none, unless indicative prices are left.
     fn read(&mut self) -> Result<(), LiveError> {
         self.batches.retain(|batch| batch.remaining() > 0);
         if self.batches.is_empty() {
-            self.batches.extend(self.reader.next_timeout(WAIT)?);
+            let next = match self.auctions.is_under_way() {
+                true => self.reader.try_next()?,
+                false => self.reader.next_timeout(WAIT)?,
+            };
+            self.batches.extend(next);
         }
         let mut waiting = self.batches.iter().map(EventBatch::remaining).sum::<u64>();
         while waiting > 0
@@ -236,6 +279,10 @@ impl Folder {
                     let subscription = Subscription::Ticker(ticker.instrument);
                     publisher.publish(subscription, ticker.at.seq, Content::Ticker(ticker));
                 }
+                FeedChange::Auction(auction) => {
+                    let subscription = Subscription::Auction(auction.instrument);
+                    publisher.publish(subscription, auction.at.seq, Content::Auction(auction));
+                }
                 FeedChange::Balance(balance) => {
                     let subscription = Subscription::Own(PrivateChannel::Balances, balance.account);
                     publisher.publish(subscription, balance.updated, Content::Balance(balance));
@@ -290,6 +337,9 @@ fn keep(update: Update<'_>, table: &Table, changes: &mut Vec<FeedChange>) {
         }
         Update::Ticker(ticker) if has_subscribers(Subscription::Ticker(ticker.instrument)) => {
             changes.push(FeedChange::Ticker(*ticker));
+        }
+        Update::Auction(auction) if has_subscribers(Subscription::Auction(auction.instrument)) => {
+            changes.push(FeedChange::Auction(*auction));
         }
         Update::Balance(balance)
             if has_subscribers(Subscription::Own(PrivateChannel::Balances, balance.account)) =>

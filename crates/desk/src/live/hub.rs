@@ -21,6 +21,8 @@ pub enum Subscription {
     Trades(InstrumentId),
     /// The statistics of the last 24 hours.
     Ticker(InstrumentId),
+    /// The phase and the auction.
+    Auction(InstrumentId),
     /// A private channel of an account.
     Own(PrivateChannel, AccountId),
 }

@@ -5,6 +5,7 @@
 //! between. When the engine is faster than folding, the feed lags: [`Live::lag`] returns by how
 //! much. Only queries that ask for a sequence wait for it.
 
+mod auctions;
 mod baseline;
 mod begin;
 mod counts;

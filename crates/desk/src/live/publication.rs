@@ -2,7 +2,7 @@
 
 use super::Subscription;
 use crate::NameTable;
-use rialto_feed::{BalanceView, BookDelta, PublicTrade, Ticker};
+use rialto_feed::{AuctionView, BalanceView, BookDelta, PublicTrade, Ticker};
 use rialto_model::{Event, Seq, Timestamp};
 use std::any::Any;
 use std::cell::OnceCell;
@@ -42,6 +42,8 @@ pub enum Content<'a> {
     Trade(&'a PublicTrade),
     /// The statistics of the last 24 hours.
     Ticker(&'a Ticker),
+    /// The phase or the auction of an instrument changed.
+    Auction(&'a AuctionView),
     /// A balance changed.
     Balance(&'a BalanceView),
     /// The events of a command, of which some concern the account.

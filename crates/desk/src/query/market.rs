@@ -1,8 +1,8 @@
 //! Queries of public market data.
 
 use super::{FeedQuery, QueryError};
-use rialto_feed::{BestPrices, Depth, Feed, OrderBook, PublicTrade, Ticker};
-use rialto_model::{Instrument, InstrumentId, RejectReason};
+use rialto_feed::{AuctionView, BestPrices, Depth, Feed, OrderBook, PublicTrade, Ticker};
+use rialto_model::{AuctionRules, Instrument, InstrumentId, PriceRange, RejectReason};
 
 type Answered<T> = Result<T, QueryError>;
 
@@ -115,5 +115,40 @@ impl FeedQuery for GetTicker {
         let ticker = feed.ticker(self.instrument).ok_or(UNKNOWN)?;
         let best = feed.best_prices(self.instrument).ok_or(UNKNOWN)?;
         Ok(MarketSummary { ticker, best })
+    }
+}
+
+/// The phase of an instrument, its auction, and the ranges that its prices must stay in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetAuction {
+    /// The instrument.
+    pub instrument: InstrumentId,
+}
+
+/// The answer to a [`GetAuction`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuctionSummary {
+    /// The phase, the indicative price and the last auction.
+    pub auction: AuctionView,
+    /// The rules of auctions.
+    pub rules: AuctionRules,
+    /// The limits of the day.
+    pub daily_limits: Option<PriceRange>,
+    /// The prices at which an order that arrives now trades without an interruption.
+    pub trading_range: Option<PriceRange>,
+}
+
+impl FeedQuery for GetAuction {
+    type Answer = AuctionSummary;
+    const NAME: &'static str = "get_auction";
+
+    fn read(&self, feed: &Feed) -> Answered<AuctionSummary> {
+        let instrument = self.instrument;
+        Ok(AuctionSummary {
+            auction: *feed.auction(instrument).ok_or(UNKNOWN)?,
+            rules: *feed.auction_rules(instrument).ok_or(UNKNOWN)?,
+            daily_limits: feed.daily_limits(instrument),
+            trading_range: feed.trading_range(instrument),
+        })
     }
 }

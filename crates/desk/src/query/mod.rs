@@ -8,7 +8,8 @@ mod venue;
 
 pub use error::QueryError;
 pub use market::{
-    GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, MarketSummary,
+    AuctionSummary, GetAuction, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades,
+    ListInstruments, MarketSummary,
 };
 pub use own::{
     FillCursor, FindOrder, GetBalances, IdentifyOrder, ListAccounts, ListFills, ListOrders, Page,

@@ -4,7 +4,7 @@ use super::read_feed::read;
 use super::{AsOf, FeedQuery, QueryError, QueryHandler};
 use crate::{Grant, Needs, Scope};
 use rialto_bus::{Context, Handler, Query, Request, Result};
-use rialto_feed::{AccountView, BalanceView, Feed, Fill, OrderView, Role};
+use rialto_feed::{AccountView, BalanceView, Feed, Fill, OrderView};
 use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, RejectReason, Seq, TradeId,
 };
@@ -153,20 +153,20 @@ impl FeedQuery for ListOrders {
     }
 }
 
-/// The identity of a fill. A trade of an account with itself has two fills.
+/// The identity of a fill. A trade of an account with itself has two fills, of two orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FillCursor {
     /// The trade.
     pub trade: TradeId,
-    /// The side.
-    pub role: Role,
+    /// The account's order.
+    pub order: OrderId,
 }
 
 impl FillCursor {
     /// The identity of this fill.
     #[must_use]
     pub fn of(fill: &Fill) -> FillCursor {
-        FillCursor { trade: fill.trade, role: fill.role }
+        FillCursor { trade: fill.trade, order: fill.order }
     }
 }
 

@@ -3,8 +3,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use rialto_feed::{
-    BalanceView, BestPrices, BookDelta, Feed, FeedConfig, Fill, FoldError, OrderView, PublicTrade,
-    Ticker, Update,
+    AuctionView, BalanceView, BestPrices, BookDelta, Feed, FeedConfig, Fill, FoldError, OrderView,
+    PublicTrade, Ticker, Update,
 };
 use rialto_model::*;
 
@@ -24,6 +24,7 @@ pub struct Updates {
     pub trades: Vec<PublicTrade>,
     pub tickers: Vec<Ticker>,
     pub instruments: Vec<Instrument>,
+    pub auctions: Vec<AuctionView>,
     pub orders: Vec<OrderView>,
     pub fills: Vec<Fill>,
     pub balances: Vec<BalanceView>,
@@ -37,6 +38,7 @@ impl Updates {
             Update::Trade(trade) => self.trades.push(*trade),
             Update::Ticker(ticker) => self.tickers.push(*ticker),
             Update::Instrument(instrument) => self.instruments.push(*instrument),
+            Update::Auction(auction) => self.auctions.push(*auction),
             Update::Order(order) => self.orders.push(*order),
             Update::Fill(fill) => self.fills.push(*fill),
             Update::Balance(balance) => self.balances.push(*balance),
@@ -198,6 +200,7 @@ pub fn trade(
         trade: TradeId(maker * 1_000 + taker),
         instrument: MARKET,
         taker_side,
+        auction: false,
         price: Price(price),
         quantity: Quantity(quantity),
         maker_order: order_id(maker),

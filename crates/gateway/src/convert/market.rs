@@ -1,9 +1,14 @@
 //! Conversion of market data, at the scales of the instrument.
 
-use rialto_api::{BookOrderInfo, BookSides, InstrumentInfo, LevelInfo, TickerInfo, TradeInfo};
+use rialto_api::{
+    AuctionInfo, AuctionResultInfo, AuctionRulesInfo, BookOrderInfo, BookSides, InstrumentInfo,
+    InterruptionInfo, LevelInfo, RangeInfo, TickerInfo, TradeInfo,
+};
 use rialto_desk::Listing;
-use rialto_feed::{BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker};
-use rialto_model::{Instrument, Price};
+use rialto_feed::{
+    AuctionResult, AuctionView, BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker,
+};
+use rialto_model::{AuctionRules, Instrument, Interrupted, Price, PriceRange, Quantity, Side};
 
 /// The levels of one side.
 pub(crate) fn book_levels(levels: &[PriceLevel], on: &Listing) -> Vec<LevelInfo> {
@@ -41,7 +46,7 @@ pub(crate) fn trade_info(trade: &PublicTrade, on: &Listing) -> TradeInfo {
         trade_id: trade.trade,
         price: trade.price.decimal(on.price_scale),
         quantity: trade.quantity.decimal(on.quantity_scale),
-        taker_side: trade.taker_side,
+        taker_side: (!trade.auction).then_some(trade.taker_side),
         seq: trade.at.seq,
         time: trade.at.time,
     }
@@ -58,6 +63,50 @@ pub(crate) fn ticker_info(ticker: &Ticker, on: &Listing) -> TickerInfo {
         base_volume: ticker.base_volume.decimal(on.base.scale),
         quote_volume: ticker.quote_volume.decimal(on.quote.scale),
         trades: ticker.trades.into(),
+    }
+}
+
+/// The phase of an instrument and its auction.
+pub(crate) fn auction_info(auction: &AuctionView, on: &Listing) -> AuctionInfo {
+    let result = |result: AuctionResult| {
+        let AuctionResult { price, volume, surplus } = result;
+        let side = if surplus > Quantity::ZERO { Side::Buy } else { Side::Sell };
+        AuctionResultInfo {
+            price: price.decimal(on.price_scale),
+            volume: volume.decimal(on.quantity_scale),
+            surplus: Quantity(surplus.0.saturating_abs()).decimal(on.quantity_scale),
+            surplus_side: (surplus != Quantity::ZERO).then_some(side),
+        }
+    };
+    let interruption = |it: Interrupted| InterruptionInfo {
+        price: it.price.decimal(on.price_scale),
+        low: it.low.decimal(on.price_scale),
+        high: it.high.decimal(on.price_scale),
+        until_command: it.until_command,
+    };
+    AuctionInfo {
+        state: auction.state,
+        indicative: auction.indicative.map(result),
+        last: auction.last.map(result),
+        interrupted: auction.interrupted.map(interruption),
+    }
+}
+
+pub(crate) fn range_info(range: PriceRange, on: &Listing) -> RangeInfo {
+    RangeInfo { low: range.low.decimal(on.price_scale), high: range.high.decimal(on.price_scale) }
+}
+
+pub(crate) fn auction_rules_info(rules: &AuctionRules) -> AuctionRulesInfo {
+    AuctionRulesInfo {
+        fee_ppm: rules.fee_ppm,
+        self_trade: rules.self_trade,
+        daily_range_ppm: rules.daily_range_ppm,
+        static_range_ppm: rules.static_range_ppm,
+        dynamic_range_ppm: rules.dynamic_range_ppm,
+        auction_range_ppm: rules.auction_range_ppm,
+        extended_range_ppm: rules.extended_range_ppm,
+        call_ms: rules.call_ms,
+        random_end_ms: rules.random_end_ms,
     }
 }
 

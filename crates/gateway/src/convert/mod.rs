@@ -13,7 +13,10 @@ pub(crate) use depot::{claim_info, directory_kind, settled_info};
 pub use depot::{claimed_file, dead_letter_info, file_info, record_info, tenant_info, volume_info};
 pub(crate) use depot_upkeep::scrub_info;
 pub use depot_upkeep::{adopted_info, damage_info, scan_info, watch_info};
-pub(crate) use market::{best, book_levels, book_orders, instrument_info, ticker_info, trade_info};
+pub(crate) use market::{
+    auction_info, auction_rules_info, best, book_levels, book_orders, instrument_info, range_info,
+    ticker_info, trade_info,
+};
 pub(crate) use order::{
     Placed, entered_result, fill_info, new_order, order_answer, order_event, order_info, order_ref,
     order_result,
@@ -24,5 +27,5 @@ pub(crate) use queue::{
     topic_options, transaction,
 };
 pub(crate) use statement::statement_run_info;
-pub(crate) use venue::{balance_info, instrument_spec, rules_over};
+pub(crate) use venue::{auction_rules_over, balance_info, instrument_spec, rules_over};
 pub(crate) use withdrawal::withdrawal_info;

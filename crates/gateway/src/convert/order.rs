@@ -326,9 +326,10 @@ pub(crate) fn order_event(
 
 fn traded(trade: &Trade, role: Role, on: &Listing) -> OrderEvent {
     let (order_id, fee, remaining) = match role {
-        Role::Maker => (trade.maker_order, trade.maker_fee, trade.maker_remaining),
         Role::Taker => (trade.taker_order, trade.taker_fee, trade.taker_remaining),
+        _ => (trade.maker_order, trade.maker_fee, trade.maker_remaining),
     };
+    let role = if trade.auction { Role::Auction } else { role };
     OrderEvent::Traded {
         order_id,
         instrument: on.symbol,

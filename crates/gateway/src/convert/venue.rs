@@ -1,10 +1,10 @@
 //! Instruments and balances.
 
 use crate::{ApiError, decimal};
-use rialto_api::{BalanceInfo, DecimalText, InstrumentRequest, RulesRequest};
+use rialto_api::{AuctionRulesRequest, BalanceInfo, DecimalText, InstrumentRequest, RulesRequest};
 use rialto_desk::Listing;
 use rialto_feed::BalanceView;
-use rialto_model::{Amount, Currency, InstrumentSpec, Price, Quantity, TradingRules};
+use rialto_model::{Amount, AuctionRules, Currency, InstrumentSpec, Price, Quantity, TradingRules};
 
 /// The specification of an instrument, given its currencies.
 pub(crate) fn instrument_spec(
@@ -100,5 +100,23 @@ pub(crate) fn balance_info(balance: &BalanceView, currency: &Currency) -> Balanc
         reserved: balance.reserved.decimal(currency.scale),
         withdrawing: balance.withdrawing.decimal(currency.scale),
         updated_seq: balance.updated,
+    }
+}
+
+/// New rules of auctions: omitted fields keep their value.
+pub(crate) fn auction_rules_over(
+    request: &AuctionRulesRequest<'_>,
+    before: AuctionRules,
+) -> AuctionRules {
+    AuctionRules {
+        fee_ppm: request.fee_ppm.unwrap_or(before.fee_ppm),
+        self_trade: request.self_trade.unwrap_or(before.self_trade),
+        daily_range_ppm: request.daily_range_ppm.unwrap_or(before.daily_range_ppm),
+        static_range_ppm: request.static_range_ppm.unwrap_or(before.static_range_ppm),
+        dynamic_range_ppm: request.dynamic_range_ppm.unwrap_or(before.dynamic_range_ppm),
+        auction_range_ppm: request.auction_range_ppm.unwrap_or(before.auction_range_ppm),
+        extended_range_ppm: request.extended_range_ppm.unwrap_or(before.extended_range_ppm),
+        call_ms: request.call_ms.unwrap_or(before.call_ms),
+        random_end_ms: request.random_end_ms.unwrap_or(before.random_end_ms),
     }
 }

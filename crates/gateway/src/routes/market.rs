@@ -2,17 +2,20 @@
 
 use super::{Handled, count, respond};
 use crate::call::Visit;
-use crate::convert::{best, book_orders, instrument_info, ticker_info, trade_info};
+use crate::convert::{
+    auction_info, auction_rules_info, best, book_orders, instrument_info, range_info, ticker_info,
+    trade_info,
+};
 use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
-    BookAnswer, BookLevel, BookOf, BookQuery, FreshQuery, InstrumentAnswer, InstrumentsAnswer,
-    TickerAnswer, TradesAnswer, TradesQuery,
+    AuctionAnswer, BookAnswer, BookLevel, BookOf, BookQuery, FreshQuery, InstrumentAnswer,
+    InstrumentsAnswer, TickerAnswer, TradesAnswer, TradesQuery,
 };
 use rialto_desk::{
-    AsOf, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments,
-    MarketSummary,
+    AsOf, AuctionSummary, GetAuction, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades,
+    ListInstruments, MarketSummary,
 };
 
 /// `GET /v1/instruments`
@@ -92,4 +95,24 @@ pub(super) async fn ticker(gate: &Gate, request: Request) -> Handled {
         ticker: ticker_info(&ticker, &on),
     };
     Ok(respond(StatusCode::OK, &response, 512))
+}
+
+/// `GET /v1/auction/{symbol}`
+pub(super) async fn auction(gate: &Gate, request: Request) -> Handled {
+    let visit = Visit::admit(gate, request)?;
+    let query: FreshQuery = visit.query()?;
+    let on = gate.listing(&visit.cx(), &visit.name_after("/v1/auction/")?).await?;
+    let question = GetAuction { instrument: on.id };
+    let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
+    let AuctionSummary { auction, rules, daily_limits, trading_range } = answer;
+    let response = AuctionAnswer {
+        seq: at.seq,
+        time: at.time,
+        instrument: on.symbol,
+        auction: auction_info(&auction, &on),
+        daily_limits: daily_limits.map(|range| range_info(range, &on)),
+        trading_range: trading_range.map(|range| range_info(range, &on)),
+        rules: auction_rules_info(&rules),
+    };
+    Ok(respond(StatusCode::OK, &response, 1_024))
 }

@@ -16,7 +16,7 @@ use rialto_bus::{Command, Serves};
 use rialto_desk::{
     Answer, AsOf, DeskBus, FillCursor, FindOrder, GetBalances, Level, ListFills, ListOrders, Scope,
 };
-use rialto_model::{Enumeration, InstrumentId, Outcome, RejectReason, Role, Transfer};
+use rialto_model::{InstrumentId, Outcome, RejectReason, Transfer};
 
 /// The instrument of a list, if it is limited to one.
 async fn narrowed(
@@ -80,8 +80,8 @@ pub(super) async fn orders(gate: &Gate, request: Request) -> Handled {
 
 /// Parses the position of a page of fills.
 fn read_cursor(text: &str) -> Option<FillCursor> {
-    let (trade, role) = text.split_once(':')?;
-    Some(FillCursor { trade: trade.parse().ok()?, role: Role::from_name(role)? })
+    let (trade, order) = text.split_once(':')?;
+    Some(FillCursor { trade: trade.parse().ok()?, order: order.parse().ok()? })
 }
 
 /// `GET /v1/fills`
@@ -110,7 +110,7 @@ pub(super) async fn fills(gate: &Gate, request: Request) -> Handled {
         seq: at.seq,
         time: at.time,
         fills: fills.collect(),
-        next: page.next_after().map(|last| format!("{}:{}", last.trade, last.role.name())),
+        next: page.next_after().map(|last| format!("{}:{}", last.trade, last.order)),
     };
     Ok(respond(StatusCode::OK, &response, 128 + 360 * page.rows.len()))
 }

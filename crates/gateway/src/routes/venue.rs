@@ -3,19 +3,20 @@
 use super::orders::cancelling;
 use super::{Handled, respond};
 use crate::call::Call;
-use crate::convert::{instrument_spec, rules_over};
+use crate::convert::{auction_rules_over, instrument_spec, rules_over};
 use crate::gate::Gate;
 use crate::{ApiError, decimal, now_us};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_api::{
-    AccountRequest, CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest,
-    MemberRequest, Nothing, RulesRequest, StateRequest, TransferRequest,
+    AccountRequest, AuctionRulesRequest, CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer,
+    InstrumentRequest, MemberRequest, Nothing, PhaseRequest, RulesRequest, StateRequest,
+    TransferRequest,
 };
 use rialto_desk::{
     Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
-    GetInstrument, PayOut, Scope, SetInstrumentState, SetRules,
+    GetAuction, GetInstrument, PayOut, Scope, SetAuctionRules, SetInstrumentState, SetRules,
 };
 use rialto_model::{
     Instrument, InstrumentError, InstrumentId, InstrumentState, Outcome, RejectReason, Timestamp,
@@ -88,8 +89,13 @@ fn invalid_rules(error: ApiError, found: impl FnOnce() -> Option<InstrumentError
         InstrumentError::Fee => "taker_fee_ppm",
         InstrumentError::Band => "collar_ppm",
         InstrumentError::DayEnd => "day_end_s",
+        InstrumentError::AuctionFee => "fee_ppm",
+        InstrumentError::Range { field } => field,
+        InstrumentError::ExtendedRange => "extended_range_ppm",
+        InstrumentError::CallLength => "call_ms",
+        InstrumentError::RandomEnd => "random_end_ms",
     };
-    let message = format!("The instrument is not possible: {broken}.");
+    let message = format!("The rules are not possible: {broken}.");
     ApiError { message: message.into(), ..error.of(field) }
 }
 
@@ -144,14 +150,52 @@ pub(super) async fn resume(gate: &Gate, request: Request) -> Handled {
 
 /// `POST /v1/admin/close`
 pub(super) async fn close(gate: &Gate, request: Request) -> Handled {
-    set_state(gate, request, InstrumentState::Closed).await
+    set_state(gate, request, InstrumentState::Withdrawn).await
 }
 
 async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Handled {
     let call = operator(gate, request).await?;
     let body: StateRequest<'_> = call.json()?;
+    enter_phase(gate, &call, &body.instrument, state).await
+}
+
+/// `POST /v1/admin/state`
+pub(super) async fn state(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: PhaseRequest<'_> = call.json()?;
+    enter_phase(gate, &call, &body.instrument, body.state).await
+}
+
+/// `POST /v1/admin/auction-rules`
+pub(super) async fn auction_rules(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: AuctionRulesRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
     let on = gate.listing(&call.cx(), &body.instrument).await?;
+    // The engine needs all rules at once; omitted ones keep their last released value.
+    let question = GetAuction { instrument: on.id };
+    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer.rules;
+    let rules = auction_rules_over(&body, before);
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).expect("a system without random numbers cannot keep secrets");
+    let seed = u64::from_le_bytes(seed);
+    let request = SetAuctionRules { instrument: on.id, rules, seed, level };
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| invalid_rules(error, || rules.check().err()))?;
+    let response = InstrumentChangedAnswer {
+        instrument: on.symbol,
+        state: None,
+        cancelled: None,
+        pending: None,
+        seq: answer.seq,
+        time: answer.time,
+    };
+    Ok(respond(StatusCode::OK, &response, 96))
+}
+
+async fn enter_phase(gate: &Gate, call: &Call, symbol: &str, state: InstrumentState) -> Handled {
+    let level = call.level(gate, None)?;
+    let on = gate.listing(&call.cx(), symbol).await?;
     let request = SetInstrumentState { instrument: on.id, state, level };
     let answer = gate.send(&call.cx(), request).await?;
     let (cancelled, pending) = cancelling(&answer);

@@ -294,6 +294,7 @@ impl Connection {
             }
             Topic::Trades { instrument } => Subscription::Trades(listing(instrument).await?.id),
             Topic::Ticker { instrument } => Subscription::Ticker(listing(instrument).await?.id),
+            Topic::Auction { instrument } => Subscription::Auction(listing(instrument).await?.id),
             Topic::Own(channel, account) => {
                 Subscription::Own(*channel, self.caller()?.account(*account, Scope::Read)?)
             }

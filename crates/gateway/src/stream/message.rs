@@ -1,7 +1,8 @@
 //! The messages of the stream, as `docs/stream.md` shows them.
 
 use crate::convert::{
-    balance_info, best, book_levels, fill_info, order_event, order_info, ticker_info, trade_info,
+    auction_info, balance_info, best, book_levels, fill_info, order_event, order_info, ticker_info,
+    trade_info,
 };
 use crate::{ApiError, json};
 use axum::extract::ws::Utf8Bytes;
@@ -10,7 +11,9 @@ use rialto_api::{StreamChannel, StreamMessage, StreamOp, SubscriptionInfo};
 use rialto_desk::{
     Content, NameTable, PrivateChannel, Publication, Subscription, fills_of, owners,
 };
-use rialto_feed::{BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker};
+use rialto_feed::{
+    AuctionView, BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker,
+};
 use rialto_model::{AccountId, Event, InstrumentId, Seq, Symbol, Timestamp};
 
 fn text(message: &StreamMessage<'_>) -> Utf8Bytes {
@@ -25,6 +28,7 @@ pub(crate) fn publication(publication: &Publication<'_>) -> Option<Utf8Bytes> {
         (Content::Book(it), _) => delta(it, names),
         (Content::Trade(it), _) => trade(it, names),
         (Content::Ticker(it), _) => ticker(it, names),
+        (Content::Auction(it), _) => auction(it, it.at.seq, names),
         (Content::Balance(it), _) => balance(it, names),
         (Content::Own { time, events }, Subscription::Own(channel, account)) => {
             own(channel, account, publication.seq, time, events, names)
@@ -67,6 +71,14 @@ pub(crate) fn ticker(ticker: &Ticker, names: &NameTable) -> Option<Utf8Bytes> {
     let Moment { seq, time } = ticker.at;
     let (instrument, ticker) = (on.symbol, ticker_info(ticker, on));
     Some(text(&StreamMessage::Ticker { instrument, seq, time, ticker }))
+}
+
+/// The phase of an instrument and its auction.
+pub(crate) fn auction(auction: &AuctionView, seq: Seq, names: &NameTable) -> Option<Utf8Bytes> {
+    let on = names.instrument(auction.instrument)?;
+    let (instrument, time) = (on.symbol, auction.at.time);
+    let auction = auction_info(auction, on);
+    Some(text(&StreamMessage::Auction { instrument, seq, time, auction }))
 }
 
 /// A changed balance.
@@ -157,6 +169,7 @@ fn subscription_info(subscription: Subscription, names: &NameTable) -> Subscript
         }
         Subscription::Trades(instrument) => (StreamChannel::Trades, symbol(instrument), None),
         Subscription::Ticker(instrument) => (StreamChannel::Ticker, symbol(instrument), None),
+        Subscription::Auction(instrument) => (StreamChannel::Auction, symbol(instrument), None),
         Subscription::Own(channel, account) => {
             let channel = match channel {
                 PrivateChannel::Orders => StreamChannel::Orders,

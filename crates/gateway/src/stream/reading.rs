@@ -6,7 +6,8 @@ use crate::gate::Gate;
 use axum::extract::ws::Utf8Bytes;
 use rialto_bus::Context;
 use rialto_desk::{
-    Freshness, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel, Subscription,
+    Freshness, GetAuction, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel,
+    Subscription,
 };
 use rialto_feed::Depth;
 use rialto_model::Seq;
@@ -58,6 +59,11 @@ impl Reading {
             Subscription::Ticker(instrument) => {
                 let read = gate.read(cx, GetTicker { instrument }, Freshness::Now).await?;
                 Ok((message::ticker(&read.answer.ticker, &read.names), read.at.seq))
+            }
+            Subscription::Auction(instrument) => {
+                let read = gate.read(cx, GetAuction { instrument }, Freshness::Now).await?;
+                let auction = &read.answer.auction;
+                Ok((message::auction(auction, read.at.seq, &read.names), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Orders, account) => {
                 let question = ListOrders {

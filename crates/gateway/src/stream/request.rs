@@ -38,6 +38,9 @@ pub(super) enum Topic {
     Ticker {
         instrument: String,
     },
+    Auction {
+        instrument: String,
+    },
     Own(PrivateChannel, Option<AccountId>),
 }
 
@@ -90,7 +93,9 @@ impl Topic {
         let channel = message.channel.ok_or_else(|| ApiError::missing("channel"))?;
         let fields: &[&str] = match (channel, subscribes) {
             (StreamChannel::Book, _) => &["channel", "instrument", "depth"],
-            (StreamChannel::Trades | StreamChannel::Ticker, _) => &["channel", "instrument"],
+            (StreamChannel::Trades | StreamChannel::Ticker | StreamChannel::Auction, _) => {
+                &["channel", "instrument"]
+            }
             (StreamChannel::Orders, true) => {
                 &["channel", "account", "from_seq", "cancel_on_disconnect"]
             }
@@ -105,6 +110,7 @@ impl Topic {
             StreamChannel::Book => Topic::Book { instrument: named()?, depth },
             StreamChannel::Trades => Topic::Trades { instrument: named()? },
             StreamChannel::Ticker => Topic::Ticker { instrument: named()? },
+            StreamChannel::Auction => Topic::Auction { instrument: named()? },
             StreamChannel::Orders => Topic::Own(PrivateChannel::Orders, account),
             StreamChannel::Fills => Topic::Own(PrivateChannel::Fills, account),
             StreamChannel::Balances => Topic::Own(PrivateChannel::Balances, account),

@@ -54,7 +54,8 @@ fn flags_of(kind: CommandKind) -> u16 {
         | CommandKind::SetInstrumentState
         | CommandKind::SetRulesVersion
         | CommandKind::SettleWithdrawal
-        | CommandKind::ReleaseWithdrawal => 0,
+        | CommandKind::ReleaseWithdrawal
+        | CommandKind::SetAuctionRules => 0,
     }
 }
 
@@ -149,6 +150,12 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             let account = reader.account()?;
             reader.zeros::<4>()?;
             Command::ReleaseWithdrawal { account, reference: reader.text()? }
+        }
+        CommandKind::SetAuctionRules => {
+            let instrument = reader.instrument()?;
+            reader.zeros::<4>()?;
+            let seed = reader.u64()?;
+            Command::SetAuctionRules { instrument, rules: reader.auction_rules()?, seed }
         }
     })
 }

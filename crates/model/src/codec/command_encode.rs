@@ -107,6 +107,11 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.words([halves(instrument.0, u32::from(state.number()))]);
             0
         }
+        Command::SetAuctionRules { instrument, rules, seed } => {
+            out.words([u64::from(instrument.0), *seed]);
+            out.auction_rules(rules);
+            0
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

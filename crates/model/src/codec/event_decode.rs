@@ -5,9 +5,9 @@ use super::reader::Reader;
 use super::{DecodeError, DecodeFault, EVENTS_MARK, VERSION, flag};
 use crate::{
     Accepted, AccountId, Amended, Amount, CommandKind, Currency, CurrencyId, Done, DoneReason,
-    Event, EventKind, InstrumentState, NewOrder, OrderKind, PostOnly, ReduceReason, Reduced,
-    Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, TimeInForce, Timestamp,
-    Trade, TradeId,
+    Event, EventKind, InstrumentState, Interrupted, NewOrder, OrderKind, PostOnly, ReduceReason,
+    Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, TimeInForce,
+    Timestamp, Trade, TradeId, Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -150,7 +150,10 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::AccountCreated
         | EventKind::CurrencyCreated
         | EventKind::InstrumentStateSet
-        | EventKind::RulesVersionSet => 0,
+        | EventKind::RulesVersionSet
+        | EventKind::AuctionRulesSet
+        | EventKind::Uncrossed
+        | EventKind::Interrupted => 0,
     }
 }
 
@@ -265,6 +268,28 @@ fn event_body(
             body.zeros::<4>()?;
             Event::RulesVersionSet { version }
         }
+        EventKind::AuctionRulesSet => {
+            head.rest_unused()?;
+            let instrument = body.instrument()?;
+            body.zeros::<4>()?;
+            Event::AuctionRulesSet { instrument, rules: body.auction_rules()? }
+        }
+        EventKind::Uncrossed => {
+            head.rest_unused()?;
+            let instrument = body.instrument()?;
+            body.zeros::<4>()?;
+            let price = body.price()?;
+            let (volume, surplus) = (body.quantity()?, body.quantity()?);
+            Event::Uncrossed(Uncrossed { instrument, price, volume, surplus })
+        }
+        EventKind::Interrupted => {
+            let until_command = head.small.boolean("until_command")?;
+            head.rest_unused()?;
+            let instrument = body.instrument()?;
+            body.zeros::<4>()?;
+            let (price, low, high) = (body.price()?, body.price()?, body.price()?);
+            Event::Interrupted(Interrupted { instrument, price, low, high, until_command })
+        }
     })
 }
 
@@ -319,6 +344,7 @@ fn rested(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Rested, DecodeErr
 #[inline(always)]
 fn trade(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Trade, DecodeError> {
     let taker_side = head.side()?;
+    let auction = head.small.boolean("auction")?;
     let flags = head.rest_unused()?;
     let trade = TradeId(body.u64()?);
     let instrument = body.instrument()?;
@@ -337,6 +363,7 @@ fn trade(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Trade, DecodeError
         trade,
         instrument,
         taker_side,
+        auction,
         price,
         quantity,
         maker_order,

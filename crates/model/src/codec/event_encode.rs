@@ -4,8 +4,8 @@ use super::command_encode::{order_flags, order_tails};
 use super::writer::{Amounts, Writer, halves, optional};
 use super::{EVENT_HEADER_BYTES, EVENTS_MARK, VERSION, flag};
 use crate::{
-    Accepted, AccountId, Amended, Amount, CurrencyId, Done, Event, OrderSize, Reduced, Reference,
-    Rejected, Rested, Timestamp, Trade,
+    Accepted, AccountId, Amended, Amount, CurrencyId, Done, Event, Interrupted, OrderSize, Reduced,
+    Reference, Rejected, Rested, Timestamp, Trade, Uncrossed,
 };
 
 /// Bytes of the longest event.
@@ -189,6 +189,13 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.words([u64::from(*version)]);
             Head::new(0, 0, 0)
         }
+        Event::AuctionRulesSet { instrument, rules } => {
+            out.words([u64::from(instrument.0)]);
+            out.auction_rules(rules);
+            Head::new(0, 0, 0)
+        }
+        Event::Uncrossed(uncrossed) => self::uncrossed(uncrossed, out),
+        Event::Interrupted(interrupted) => self::interrupted(interrupted, out),
     }
 }
 
@@ -258,7 +265,7 @@ fn trade(trade: &Trade, out: &mut Writer<'_>) -> Head {
     ]);
     let flags = amounts.flag();
     out.high_halves(flags, &amounts);
-    Head::new(flags, trade.taker_side.number(), 0)
+    Head::new(flags, trade.taker_side.number(), u8::from(trade.auction))
 }
 
 #[inline]
@@ -320,6 +327,26 @@ fn rejected(rejected: &Rejected, out: &mut Writer<'_>) -> Head {
         flags = flag::CLIENT_ID;
     }
     Head::new(flags, rejected.command.number(), rejected.reason.number())
+}
+
+fn uncrossed(uncrossed: &Uncrossed, out: &mut Writer<'_>) -> Head {
+    out.words([
+        u64::from(uncrossed.instrument.0),
+        uncrossed.price.0 as u64,
+        uncrossed.volume.0 as u64,
+        uncrossed.surplus.0 as u64,
+    ]);
+    Head::new(0, 0, 0)
+}
+
+fn interrupted(interrupted: &Interrupted, out: &mut Writer<'_>) -> Head {
+    out.words([
+        u64::from(interrupted.instrument.0),
+        interrupted.price.0 as u64,
+        interrupted.low.0 as u64,
+        interrupted.high.0 as u64,
+    ]);
+    Head::new(0, u8::from(interrupted.until_command), 0)
 }
 
 fn moved(

@@ -2,9 +2,9 @@
 
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
-    AccountId, Amount, CurrencyId, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
-    MemberId, OrderId, Price, Quantity, Scale, SelfTrade, Symbol, Text, TextError, Timestamp,
-    TradingRules,
+    AccountId, Amount, AuctionRules, CurrencyId, Handling, InstrumentId, InstrumentKind,
+    InstrumentSpec, MemberId, OrderId, Price, Quantity, Scale, SelfTrade, Symbol, Text, TextError,
+    Timestamp, TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -327,6 +327,23 @@ impl<'a> Reader<'a> {
         };
         self.zeros::<6>()?;
         Ok(Rules { rules, notional_min })
+    }
+
+    /// The rules of an instrument's auctions.
+    pub(super) fn auction_rules(&mut self) -> Result<AuctionRules, DecodeError> {
+        let rules = AuctionRules {
+            fee_ppm: self.i32()?,
+            daily_range_ppm: self.u32()?,
+            static_range_ppm: self.u32()?,
+            dynamic_range_ppm: self.u32()?,
+            auction_range_ppm: self.u32()?,
+            extended_range_ppm: self.u32()?,
+            call_ms: self.u32()?,
+            random_end_ms: self.u32()?,
+            self_trade: self.one_of("self_trade", SelfTrade::from_number)?,
+        };
+        self.zeros::<7>()?;
+        Ok(rules)
     }
 
     /// Completes the rules with the high half of their amount.

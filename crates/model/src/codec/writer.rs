@@ -1,7 +1,7 @@
 //! Writing words, amounts and texts one after the other.
 
 use super::flag;
-use crate::{InstrumentSpec, Text, TradingRules};
+use crate::{AuctionRules, InstrumentSpec, Text, TradingRules};
 
 /// Writes into a buffer that has room for the largest record.
 pub(super) struct Writer<'a> {
@@ -98,6 +98,17 @@ impl<'a> Writer<'a> {
             halves(rules.maker_fee_ppm as u32, rules.taker_fee_ppm as u32),
             halves(rules.open_orders_max, rules.day_end_s),
             u64::from_le_bytes([rules.self_trade.number(), u8::from(rules.risk), 0, 0, 0, 0, 0, 0]),
+        ]);
+    }
+
+    /// Writes the rules of an instrument's auctions.
+    pub(super) fn auction_rules(&mut self, rules: &AuctionRules) {
+        self.words([
+            halves(rules.fee_ppm as u32, rules.daily_range_ppm),
+            halves(rules.static_range_ppm, rules.dynamic_range_ppm),
+            halves(rules.auction_range_ppm, rules.extended_range_ppm),
+            halves(rules.call_ms, rules.random_end_ms),
+            u64::from(rules.self_trade.number()),
         ]);
     }
 

@@ -3,10 +3,10 @@
 
 use super::wild::handling;
 use crate::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, EngineId, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Reference, Scale, SelfTrade, Side,
-    Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, EngineId,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder,
+    OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Reference, Scale,
+    SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -87,6 +87,8 @@ pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
         1 => Just((TimeInForce::Day, Timestamp::ZERO)),
         1 => Just((TimeInForce::Ioc, Timestamp::ZERO)),
         1 => Just((TimeInForce::Fok, Timestamp::ZERO)),
+        1 => select(vec![TimeInForce::AtOpen, TimeInForce::AtClose, TimeInForce::Gfa])
+            .prop_map(|time_in_force| (time_in_force, Timestamp::ZERO)),
         1 => (1..bounds.time_max.0.saturating_mul(2))
             .prop_map(|at| (TimeInForce::Gtd, Timestamp(at))),
     ];
@@ -96,7 +98,8 @@ pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
         |(names, side, (time_in_force, expire_at), attributes, quantity, price)| {
             let (account, instrument, client_order_id) = names;
             let (post_only, self_trade, handling) = attributes;
-            let takes_only = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+            let takes_only = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok)
+                || time_in_force.is_for_auction();
             NewOrder {
                 account,
                 instrument,
@@ -255,7 +258,27 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
             .prop_map(|(instrument, rules)| Command::SetRules { instrument, rules }),
         (instrument(bounds), select(InstrumentState::ALL))
             .prop_map(|(instrument, state)| Command::SetInstrumentState { instrument, state }),
+        (instrument(bounds), auction_rules(), 0..=u64::MAX).prop_map(
+            |(instrument, rules, seed)| Command::SetAuctionRules { instrument, rules, seed }
+        ),
     ]
+}
+
+/// Rules of auctions that are consistent.
+pub fn auction_rules() -> impl Strategy<Value = AuctionRules> {
+    let range = || prop_oneof![Just(0_u32), 1_000..500_000_u32];
+    (0..=5_000, select(SelfTrade::ALL), range(), range(), range(), range(), 1..=10_000_u32)
+        .prop_map(|(fee_ppm, self_trade, daily, fixed, moving, auction, call_ms)| AuctionRules {
+            fee_ppm,
+            self_trade,
+            daily_range_ppm: daily,
+            static_range_ppm: fixed,
+            dynamic_range_ppm: moving,
+            auction_range_ppm: auction,
+            extended_range_ppm: if auction > 0 { auction * 3 / 2 } else { 0 },
+            call_ms,
+            random_end_ms: call_ms / 2,
+        })
 }
 
 #[cfg(test)]
@@ -264,8 +287,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plausible_rules_are_consistent(rules in rules(Bounds::default())) {
+        fn plausible_rules_are_consistent(
+            rules in rules(Bounds::default()),
+            auctions in auction_rules(),
+        ) {
             prop_assert_eq!(rules.check(), Ok(()));
+            prop_assert_eq!(auctions.check(), Ok(()));
         }
 
         #[test]

@@ -1,11 +1,12 @@
 //! Every value that the types can hold, with the edges of their ranges more often.
 
 use crate::{
-    Accepted, AccountId, Amend, Amended, Amount, Command, CommandKind, Currency, CurrencyId,
-    Deposit, Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
-    PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale,
-    SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
+    Accepted, AccountId, Amend, Amended, Amount, AuctionRules, Command, CommandKind, Currency,
+    CurrencyId, Deposit, Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason,
+    Rejected, Rested, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId,
+    TradingRules, Transfer, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -138,6 +139,27 @@ fn order_ref() -> impl Strategy<Value = OrderRef> + Clone {
     prop_oneof![order().prop_map(OrderRef::Id), text().prop_map(OrderRef::Client)]
 }
 
+/// Any rules of auctions, consistent or not.
+fn auction_rules() -> impl Strategy<Value = AuctionRules> + Clone {
+    let ranges = (uint32(), uint32(), uint32(), uint32(), uint32());
+    (any::<i32>(), select(SelfTrade::ALL), ranges, uint32(), uint32()).prop_map(
+        |(fee_ppm, self_trade, ranges, call_ms, random_end_ms)| {
+            let (daily_range_ppm, static_range_ppm, dynamic_range_ppm, auction, extended) = ranges;
+            AuctionRules {
+                fee_ppm,
+                self_trade,
+                daily_range_ppm,
+                static_range_ppm,
+                dynamic_range_ppm,
+                auction_range_ppm: auction,
+                extended_range_ppm: extended,
+                call_ms,
+                random_end_ms,
+            }
+        },
+    )
+}
+
 /// Any rules, consistent or not.
 pub fn rules() -> impl Strategy<Value = TradingRules> + Clone {
     let checks = (price(), quantity(), quantity(), amount(), uint32(), price(), uint32());
@@ -211,6 +233,9 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => (instrument(), select(InstrumentState::ALL))
             .prop_map(|(instrument, state)| Command::SetInstrumentState { instrument, state }),
         1 => uint32().prop_map(|version| Command::SetRulesVersion { version }),
+        1 => (instrument(), auction_rules(), uint64()).prop_map(|(instrument, rules, seed)| {
+            Command::SetAuctionRules { instrument, rules, seed }
+        }),
     ]
 }
 
@@ -277,16 +302,18 @@ fn order_event() -> impl Strategy<Value = Event> {
 }
 
 fn trade() -> impl Strategy<Value = Trade> {
-    let what = (uint64().prop_map(TradeId), instrument(), side(), price(), quantity());
+    let sides = (side(), any::<bool>());
+    let what = (uint64().prop_map(TradeId), instrument(), sides, price(), quantity());
     let who = (order(), order(), account(), account());
     (what, who, quantity(), quantity(), amount(), amount(), amount(), amount()).prop_map(
         |(what, who, maker_remaining, taker_remaining, notional, maker_fee, taker_fee, freed)| {
-            let (trade, instrument, taker_side, price, quantity) = what;
+            let (trade, instrument, (taker_side, auction), price, quantity) = what;
             let (maker_order, taker_order, maker_account, taker_account) = who;
             Trade {
                 trade,
                 instrument,
                 taker_side,
+                auction,
                 price,
                 quantity,
                 maker_order,
@@ -348,6 +375,18 @@ fn venue_event() -> impl Strategy<Value = Event> {
         (instrument(), select(InstrumentState::ALL))
             .prop_map(|(instrument, state)| Event::InstrumentStateSet { instrument, state }),
         uint32().prop_map(|version| Event::RulesVersionSet { version }),
+        (instrument(), auction_rules())
+            .prop_map(|(instrument, rules)| Event::AuctionRulesSet { instrument, rules }),
+        (instrument(), price(), quantity(), quantity()).prop_map(
+            |(instrument, price, volume, surplus)| {
+                Event::Uncrossed(Uncrossed { instrument, price, volume, surplus })
+            }
+        ),
+        (instrument(), price(), price(), price(), any::<bool>()).prop_map(
+            |(instrument, price, low, high, until_command)| {
+                Event::Interrupted(Interrupted { instrument, price, low, high, until_command })
+            }
+        ),
     ]
 }
 

@@ -2,12 +2,12 @@
 //! parts, with all of them. The values are such that fields that change places are noticed.
 
 use rialto_model::{
-    Accepted, AccountId, Amend, Amended, Amount, ClientOrderId, Command, CommandKind, Currency,
-    CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference,
-    RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp,
-    Trade, TradeId, TradingRules, Transfer,
+    Accepted, AccountId, Amend, Amended, Amount, AuctionRules, ClientOrderId, Command, CommandKind,
+    Currency, CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, Handling, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, Name,
+    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason,
+    Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text,
+    TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer, Uncrossed,
 };
 
 /// The time of all samples.
@@ -113,6 +113,20 @@ fn scale() -> Scale {
     Scale::new(18).expect("18 is a scale")
 }
 
+fn auction_rules() -> AuctionRules {
+    AuctionRules {
+        fee_ppm: 0x71,
+        self_trade: SelfTrade::CancelBoth,
+        daily_range_ppm: 0x72,
+        static_range_ppm: 0x73,
+        dynamic_range_ppm: 0x74,
+        auction_range_ppm: 0x75,
+        extended_range_ppm: 0x76,
+        call_ms: 0x77,
+        random_end_ms: 0x78,
+    }
+}
+
 /// Commands of every kind.
 pub(crate) fn commands() -> Vec<Sample<Command>> {
     let by_id = OrderRef::Id(ORDER);
@@ -169,7 +183,7 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
         full(Command::SetRules { instrument: INSTRUMENT, rules: rules(WIDE) }),
         short(Command::SetInstrumentState {
             instrument: INSTRUMENT,
-            state: InstrumentState::Closed,
+            state: InstrumentState::Withdrawn,
         }),
         short(Command::SetRulesVersion { version: 0x31 }),
         short(Command::HoldWithdrawal(transfer(Amount(4), Reference::EMPTY))),
@@ -178,6 +192,11 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
         full(Command::SettleWithdrawal { account: ACCOUNT, reference: full_text() }),
         short(Command::ReleaseWithdrawal { account: ACCOUNT, reference: Reference::EMPTY }),
         full(Command::ReleaseWithdrawal { account: ACCOUNT, reference: full_text() }),
+        short(Command::SetAuctionRules {
+            instrument: INSTRUMENT,
+            rules: auction_rules(),
+            seed: 0x0102_0304_0506_0708,
+        }),
     ]
 }
 
@@ -190,6 +209,7 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
             trade: TradeId(0x0001_0000_0000_0041),
             instrument: INSTRUMENT,
             taker_side: Side::Sell,
+            auction: false,
             price: PRICE,
             quantity: Quantity(0x42),
             maker_order: OrderId(0x43),
@@ -334,7 +354,10 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         full(Event::InstrumentCreated { instrument: INSTRUMENT, spec: spec(full_text(), WIDE) }),
         short(Event::RulesSet { instrument: INSTRUMENT, rules: rules(Amount(4)) }),
         full(Event::RulesSet { instrument: INSTRUMENT, rules: rules(WIDE) }),
-        short(Event::InstrumentStateSet { instrument: INSTRUMENT, state: InstrumentState::Closed }),
+        short(Event::InstrumentStateSet {
+            instrument: INSTRUMENT,
+            state: InstrumentState::Withdrawn,
+        }),
         short(Event::RulesVersionSet { version: 0x31 }),
         short(held(Amount(4), Reference::EMPTY)),
         full(held(WIDE, full_text())),
@@ -342,5 +365,19 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         full(settled(WIDE, full_text())),
         short(released(Amount(4), Reference::EMPTY)),
         full(released(WIDE, full_text())),
+        short(Event::AuctionRulesSet { instrument: INSTRUMENT, rules: auction_rules() }),
+        short(Event::Uncrossed(Uncrossed {
+            instrument: INSTRUMENT,
+            price: PRICE,
+            volume: Quantity(0x7a),
+            surplus: Quantity(-0x7b),
+        })),
+        short(Event::Interrupted(Interrupted {
+            instrument: INSTRUMENT,
+            price: PRICE,
+            low: Price(0x7c),
+            high: Price(0x7d),
+            until_command: true,
+        })),
     ]
 }

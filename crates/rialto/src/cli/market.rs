@@ -6,8 +6,8 @@ use crate::Error;
 use crate::remote::NO_BODY;
 use crate::terminal::say;
 use rialto_client::api::{
-    BookAnswer, BookLevel, BookOf, BookOrderInfo, BookQuery, FreshQuery, InstrumentsAnswer,
-    LevelInfo, Route, TradesAnswer, TradesQuery,
+    AuctionAnswer, AuctionResultInfo, BookAnswer, BookLevel, BookOf, BookOrderInfo, BookQuery,
+    FreshQuery, InstrumentsAnswer, LevelInfo, Route, TradesAnswer, TradesQuery,
 };
 use std::fmt::Display;
 use std::io::{IsTerminal, stdout};
@@ -110,7 +110,7 @@ impl Trades {
             let rows = answer.trades.iter().map(|trade| {
                 [
                     trade.trade_id.to_string(),
-                    trade.taker_side.name().to_owned(),
+                    trade.taker_side.map_or("-", |side| side.name()).to_owned(),
                     trade.price.to_string(),
                     trade.quantity.to_string(),
                     trade.time.to_string(),
@@ -118,6 +118,61 @@ impl Trades {
             });
             show::table(&columns, rows.collect(), "no trades");
         })
+    }
+}
+
+/// Shows the phase of an instrument and its auction.
+#[derive(Debug, clap::Args)]
+pub(super) struct Auction {
+    /// The instrument.
+    symbol: String,
+    /// Refresh until interrupted.
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+impl Auction {
+    pub(super) fn run(&self) -> Result<(), Error> {
+        let venue = self.connection.anonymous()?;
+        let query = FreshQuery::default();
+        loop {
+            venue.show(Route::Auction, &[&self.symbol], &query, NO_BODY, tell_auction)?;
+            if !self.watch {
+                return Ok(());
+            }
+            std::thread::sleep(WATCH_PERIOD);
+        }
+    }
+}
+
+fn tell_auction(answer: &AuctionAnswer) {
+    let result = |result: &AuctionResultInfo| {
+        let surplus = match result.surplus_side {
+            Some(side) => format!(", {} left to {}", result.surplus, side.name()),
+            None => String::new(),
+        };
+        format!("{} at {}{surplus}", result.volume, result.price)
+    };
+    let auction = &answer.auction;
+    say(format_args!("{} is {} at seq {}", answer.instrument, auction.state.name(), answer.seq));
+    let line = |name: &str, text: String| say(format_args!("{name:<14}{text}"));
+    if let Some(indicative) = &auction.indicative {
+        line("would trade", result(indicative));
+    }
+    if let Some(last) = &auction.last {
+        line("last auction", result(last));
+    }
+    if let Some(it) = &auction.interrupted {
+        let until = if it.until_command { ", until an operator ends it" } else { "" };
+        line("interrupted", format!("{} is not within {} to {}{until}", it.price, it.low, it.high));
+    }
+    if let Some(range) = &answer.daily_limits {
+        line("daily limits", format!("{} to {}", range.low, range.high));
+    }
+    if let Some(range) = &answer.trading_range {
+        line("trading range", format!("{} to {}", range.low, range.high));
     }
 }
 

@@ -59,6 +59,8 @@ enum Command {
     Trades(market::Trades),
     /// List the instruments.
     Instruments(market::Instruments),
+    /// Show the phase of an instrument and its auction.
+    Auction(market::Auction),
     /// Operate a venue: members, accounts, deposits, instruments, keys.
     Admin(admin::Args),
     /// Make a snapshot of a running venue.
@@ -126,6 +128,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Book(args) => args.run(),
         Command::Trades(args) => args.run(),
         Command::Instruments(args) => args.run(),
+        Command::Auction(args) => args.run(),
         Command::Admin(args) => args.run(),
         Command::Snapshot(args) => args.run(),
         Command::Backup(args) => args.run(),

@@ -306,6 +306,12 @@ impl Ladder {
         Step { leaf: self.last, left: self.nodes[self.last as usize].len() }
     }
 
+    /// Where a walk starts from the first level that is worse than `key`.
+    pub(super) fn worse_than(&self, key: i64) -> Step {
+        let spot = self.seek(key);
+        Step { leaf: spot.leaf, left: spot.at }
+    }
+
     /// The next level of a walk from best to worst, or none.
     #[inline]
     pub(super) fn step(&self, step: &mut Step) -> u32 {

@@ -16,7 +16,7 @@ impl Script {
         self.references();
     }
 
-    fn until(&self, nanoseconds: u64, order: NewOrder) -> NewOrder {
+    pub(super) fn until(&self, nanoseconds: u64, order: NewOrder) -> NewOrder {
         let expire_at = self.venue.time.saturating_add(nanoseconds);
         NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..order }
     }
@@ -64,7 +64,7 @@ impl Script {
         self.pass(MILLISECOND);
         self.does(Command::Disconnect { account: AccountId(1) });
         self.mass_cancel(2, Some(1), Some(Side::Sell));
-        self.set_state(OTHER, InstrumentState::Closed);
+        self.set_state(OTHER, InstrumentState::Withdrawn);
         tick(self);
         self.place(leaving);
         self.mass_cancel(1, Some(1), Some(Side::Buy));

@@ -4,7 +4,7 @@ use super::{Item, Kind, Outbox};
 use crate::stream::message;
 use axum::extract::ws::Utf8Bytes;
 use rialto_desk::{Content, Listener, PrivateChannel, Publication, Subscription};
-use rialto_feed::{BookDelta, Ticker};
+use rialto_feed::BookDelta;
 use rialto_model::{InstrumentId, Seq};
 use std::sync::Arc;
 
@@ -25,7 +25,10 @@ impl Listener for Outbox {
         }
         state.queue.push_back(Item::Joined(subscription, seq));
         let begins_whole = match subscription {
-            Subscription::Book(_) | Subscription::Top(_) | Subscription::Ticker(_) => true,
+            Subscription::Book(_)
+            | Subscription::Top(_)
+            | Subscription::Ticker(_)
+            | Subscription::Auction(_) => true,
             Subscription::Own(channel, _) => channel != PrivateChannel::Fills,
             Subscription::Trades(_) => false,
         };
@@ -43,7 +46,9 @@ impl Listener for Outbox {
                 let Some(text) = publication.form(message::publication) else { return };
                 match content {
                     Content::Book(delta) => self.delta(delta, &text),
-                    Content::Ticker(ticker) => self.ticker(ticker, &text),
+                    Content::Ticker(_) | Content::Auction(_) => {
+                        self.state(publication.subscription, publication.seq, &text);
+                    }
                     _ => self.event(publication.subscription, publication.seq, &text),
                 }
             }
@@ -102,12 +107,11 @@ impl Outbox {
         }
     }
 
-    /// The statistics of the last 24 hours changed.
-    pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
-        let subscription = Subscription::Ticker(ticker.instrument);
+    /// A ticker or an auction changed.
+    pub(super) fn state(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
         let mut state = self.lock();
-        if let Some(Kind::Ticker(waits)) = state.heard(subscription)
-            && waits.replace((ticker.at.seq, text.clone())).is_none()
+        if let Some(Kind::State(waits)) = state.heard(subscription)
+            && waits.replace((seq, text.clone())).is_none()
         {
             state.queue.push_back(Item::Slot(subscription));
             self.ready.notify_one();

@@ -93,8 +93,11 @@ struct Entry {
 enum Kind {
     Events,
     Book(BookSlot),
-    Top { queued: bool },
-    Ticker(Option<(Seq, Utf8Bytes)>),
+    Top {
+        queued: bool,
+    },
+    /// The last state of a ticker or an auction that waits.
+    State(Option<(Seq, Utf8Bytes)>),
 }
 
 enum Item {
@@ -145,7 +148,7 @@ impl Outbox {
         let kind = match subscription {
             Subscription::Book(_) => Kind::Book(BookSlot::new(self.limits.levels)),
             Subscription::Top(_) => Kind::Top { queued: true },
-            Subscription::Ticker(_) => Kind::Ticker(None),
+            Subscription::Ticker(_) | Subscription::Auction(_) => Kind::State(None),
             Subscription::Trades(_) | Subscription::Own(..) => Kind::Events,
         };
         let entry = Entry { floor: Seq::ZERO, joined: false, kind };
@@ -344,8 +347,10 @@ impl State {
                 *queued = false;
                 Some(Next::Whole(subscription))
             }
-            Kind::Ticker(waits) => match waits.take() {
-                Some((seq, text)) => (seq > entry.floor).then_some(Next::Text(text)),
+            Kind::State(waits) => match waits.take() {
+                // An indicative price has the sequence of the last command, and may be computed
+                // after the state of that sequence was read. A state sent twice does no harm.
+                Some((seq, text)) => (seq >= entry.floor).then_some(Next::Text(text)),
                 None => Some(Next::Whole(subscription)),
             },
             Kind::Events => Some(Next::Whole(subscription)),

@@ -7,6 +7,7 @@ use rialto_model::{AccountId, InstrumentId, Price, Quantity, Timestamp};
 use std::sync::Arc;
 
 const BOOK: Subscription = Subscription::Book(InstrumentId(1));
+const AUCTION: Subscription = Subscription::Auction(InstrumentId(1));
 const ORDERS: Subscription = Subscription::Own(PrivateChannel::Orders, AccountId(7));
 
 fn outbox(messages: usize) -> Outbox {
@@ -98,6 +99,18 @@ fn a_slow_connection_can_resume_before_its_first_unsent_event() {
     event(&outbox, 10);
     // 6 was taken, but may not have been sent.
     assert_eq!(next(&outbox), "too slow Some(Seq(5))");
+}
+
+#[test]
+fn a_state_that_was_computed_after_its_sequence_was_read_is_sent() {
+    let outbox = outbox(9);
+    joined(&outbox, AUCTION, 12);
+    assert_eq!([next(&outbox), next(&outbox)], ["joined 12", "whole"]);
+    outbox.was_read(AUCTION, Seq(12));
+    outbox.state(AUCTION, Seq(11), &"before".into());
+    assert_eq!(next(&outbox), "nothing");
+    outbox.state(AUCTION, Seq(12), &"indicative".into());
+    assert_eq!([next(&outbox), next(&outbox)], ["indicative", "nothing"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::scale_of;
 use crate::Error;
 use crate::cli::connection::named;
-use rialto_client::api::RulesRequest;
+use rialto_client::api::{AuctionRulesRequest, RulesRequest};
 use rialto_model::{InstrumentKind, Scale, SelfTrade};
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ pub(super) struct RuleArguments {
     /// How far a price may be from the last trade, in millionths of it; 0 is no collar.
     #[arg(long)]
     collar_ppm: Option<u32>,
-    /// The price that the collar is around before the first trade.
+    /// The price that the limits of the day are around, and before the first trade the collar.
     #[arg(long)]
     reference_price: Option<String>,
     /// How far a market order may trade from the best price, in millionths of it.
@@ -113,6 +113,55 @@ impl RuleArguments {
             open_orders_max: self.open_orders_max,
             day_end_s: self.day_end_s,
             risk: self.risk,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct AuctionRuleArguments {
+    /// Fee of both sides of a trade in an auction, in millionths; an order pays at most its own
+    /// taker rate.
+    #[arg(long)]
+    fee_ppm: Option<i32>,
+    /// Self-trade prevention in auctions.
+    #[arg(long, value_parser = named::<SelfTrade>())]
+    self_trade: Option<SelfTrade>,
+    /// Limits of the day around the instrument's reference price, in millionths; 0 is none.
+    #[arg(long)]
+    daily_range_ppm: Option<u32>,
+    /// Range of trades around the price of the last trade in an auction, in millionths; 0 is none.
+    #[arg(long)]
+    static_range_ppm: Option<u32>,
+    /// Range of trades around the last price, in millionths; 0 is none.
+    #[arg(long)]
+    dynamic_range_ppm: Option<u32>,
+    /// Range of the price of an auction around the last price, in millionths; 0 is none.
+    #[arg(long)]
+    auction_range_ppm: Option<u32>,
+    /// The same for an extended call.
+    #[arg(long)]
+    extended_range_ppm: Option<u32>,
+    /// The least length of an interruption or an extension, in milliseconds.
+    #[arg(long)]
+    call_ms: Option<u32>,
+    /// How much longer it may last, in milliseconds.
+    #[arg(long)]
+    random_end_ms: Option<u32>,
+}
+
+impl AuctionRuleArguments {
+    pub(super) fn request<'a>(&self, symbol: &'a str) -> AuctionRulesRequest<'a> {
+        AuctionRulesRequest {
+            instrument: symbol.into(),
+            fee_ppm: self.fee_ppm,
+            self_trade: self.self_trade,
+            daily_range_ppm: self.daily_range_ppm,
+            static_range_ppm: self.static_range_ppm,
+            dynamic_range_ppm: self.dynamic_range_ppm,
+            auction_range_ppm: self.auction_range_ppm,
+            extended_range_ppm: self.extended_range_ppm,
+            call_ms: self.call_ms,
+            random_end_ms: self.random_end_ms,
         }
     }
 }

@@ -7,20 +7,20 @@ mod statements;
 
 pub(super) use admin_key::AdminKey;
 
-use super::connection::Operator;
+use super::connection::{Operator, named};
 use super::show::joined;
 use super::withdrawal::OperatorAction;
 use crate::Error;
 use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use crate::terminal::say;
 use clap::Subcommand;
-use instrument::{Instrument, RuleArguments};
+use instrument::{AuctionRuleArguments, Instrument, RuleArguments};
 use keys::KeyAction;
 use rialto_client::api::{
-    AccountRequest, BackupRequest, CurrencyRequest, MemberRequest, Nothing, Route,
+    AccountRequest, BackupRequest, CurrencyRequest, MemberRequest, Nothing, PhaseRequest, Route,
     RulesVersionRequest, StateRequest, TransferRequest,
 };
-use rialto_model::{AccountId, MemberId, Scale, Timestamp};
+use rialto_model::{AccountId, InstrumentState, MemberId, Scale, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use statements::StatementsAction;
@@ -92,6 +92,22 @@ enum Action {
         #[command(flatten)]
         rules: RuleArguments,
     },
+    /// Put an instrument into another phase. On the way from a call to trading or to the close its
+    /// orders trade with each other first.
+    State {
+        /// The instrument.
+        symbol: String,
+        /// The phase.
+        #[arg(value_parser = named::<InstrumentState>())]
+        state: InstrumentState,
+    },
+    /// Change rules of an instrument's auctions; the other rules stay as they are.
+    AuctionRules {
+        /// The instrument.
+        symbol: String,
+        #[command(flatten)]
+        rules: AuctionRuleArguments,
+    },
     /// Halt an instrument: it accepts only cancels.
     Halt {
         /// The instrument.
@@ -102,7 +118,7 @@ enum Action {
         /// The instrument.
         symbol: String,
     },
-    /// Close an instrument: its orders are cancelled.
+    /// Withdraw an instrument: its orders are cancelled. The same as `state SYMBOL withdrawn`.
     Close {
         /// The instrument.
         symbol: String,
@@ -190,6 +206,13 @@ impl Action {
             }
             Action::Rules { symbol, rules } => {
                 change(venue, Route::AdminRules, &[symbol], &rules.request())
+            }
+            Action::State { symbol, state } => {
+                let request = PhaseRequest { instrument: symbol.as_str().into(), state: *state };
+                change(venue, Route::AdminState, &[], &request)
+            }
+            Action::AuctionRules { symbol, rules } => {
+                change(venue, Route::AdminAuctionRules, &[], &rules.request(symbol))
             }
             Action::Halt { symbol } => change(venue, Route::AdminHalt, &[], &state(symbol)),
             Action::Resume { symbol } => change(venue, Route::AdminResume, &[], &state(symbol)),

@@ -1,0 +1,150 @@
+//! The phases of an instrument: which commands each accepts, and how one follows another.
+
+use crate::instruments::Market;
+use crate::limits::ORDERS_PER_COMMAND;
+use crate::work::BackgroundTask;
+use crate::{Core, EventSink};
+use rialto_model::{
+    Event, InstrumentId, InstrumentState, NewOrder, Outcome, PostOnly, RejectReason, TimeInForce,
+};
+
+/// The first version of the rules with auctions.
+pub(crate) const WITH_AUCTIONS: u32 = 4;
+
+impl Market {
+    #[inline]
+    pub(crate) fn state(&self) -> InstrumentState {
+        self.instrument.state
+    }
+
+    /// Refuses a new order or an amendment in a phase that accepts none.
+    #[inline]
+    pub(crate) fn check_entry(&self) -> Result<(), RejectReason> {
+        match self.state() {
+            InstrumentState::Open
+            | InstrumentState::PreOpen
+            | InstrumentState::Call
+            | InstrumentState::ClosingCall => Ok(()),
+            InstrumentState::Halted => Err(RejectReason::InstrumentHalted),
+            InstrumentState::Uncrossing => Err(RejectReason::InstrumentUncrossing),
+            InstrumentState::Withdrawn
+            | InstrumentState::Listed
+            | InstrumentState::Closed
+            | InstrumentState::Delisted => Err(RejectReason::InstrumentClosed),
+        }
+    }
+
+    /// Refuses a new order that does not fit the phase, which must be one that accepts orders.
+    #[inline]
+    pub(crate) fn check_phase(&self, terms: &NewOrder) -> Result<(), RejectReason> {
+        let time_in_force = terms.time_in_force;
+        let fits = if !self.state().collects() {
+            !time_in_force.is_for_auction()
+        } else {
+            let other = match self.state() {
+                InstrumentState::ClosingCall => TimeInForce::AtOpen,
+                _ => TimeInForce::AtClose,
+            };
+            let trades_at_once = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+            !trades_at_once && time_in_force != other && terms.post_only == PostOnly::Off
+        };
+        if fits { Ok(()) } else { Err(RejectReason::WrongPhase) }
+    }
+
+    /// Refuses a command while the orders of an auction trade.
+    #[inline]
+    pub(crate) fn check_not_uncrossing(&self) -> Result<(), RejectReason> {
+        match self.state() {
+            InstrumentState::Uncrossing => Err(RejectReason::InstrumentUncrossing),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the best buy may be above the best sell: where orders collect, where their auction
+    /// trades, and where a call was halted or withdrawn.
+    pub(crate) fn may_be_crossed(&self) -> bool {
+        let stopped = matches!(self.state(), InstrumentState::Halted | InstrumentState::Withdrawn);
+        self.state().collects() || self.state() == InstrumentState::Uncrossing || stopped
+    }
+
+    /// Whether its orders can trade with each other, or some are for an auction.
+    fn waits_for_auction(&self) -> bool {
+        self.book.is_crossed() || !self.auction_orders.is_empty()
+    }
+}
+
+impl Core {
+    pub(crate) fn set_instrument_state<S: EventSink>(
+        &mut self,
+        id: InstrumentId,
+        state: InstrumentState,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let at = self.market(id)?;
+        self.check_state_change(&self.markets[usize::from(at)], state)?;
+        let market = &mut self.markets[usize::from(at)];
+        let trades = matches!(state, InstrumentState::Open | InstrumentState::Closed);
+        if trades && market.state() != InstrumentState::Open && market.waits_for_auction() {
+            let mut auction = self.begin_uncrossing(at, state, sink);
+            let mut budget = ORDERS_PER_COMMAND;
+            if !self.uncross_some(&mut auction, &mut budget, sink) {
+                self.background.wait_uncrossing(auction);
+            }
+            return Ok(Outcome::Done);
+        }
+        self.enter_phase(at, state, sink);
+        let market = &self.markets[usize::from(at)];
+        if state != InstrumentState::Withdrawn || market.closing {
+            return Ok(Outcome::Done);
+        }
+        let mut budget = ORDERS_PER_COMMAND;
+        let (cancelled, pending) = self.close_some(at, &mut budget, |_, _| true, sink);
+        match pending {
+            true if self.rules_since(2) => self.background.begin_closing(at),
+            true => self.works.push(BackgroundTask::Close(at)),
+            false => {}
+        }
+        Ok(Outcome::Cancelling { cancelled, pending })
+    }
+
+    /// Sets the state of an instrument. The end of a call that would have ended by itself is forgotten.
+    pub(crate) fn enter_phase<S: EventSink>(
+        &mut self,
+        at: u16,
+        state: InstrumentState,
+        sink: &mut S,
+    ) {
+        self.call_ends.remove(u32::from(at));
+        let market = &mut self.markets[usize::from(at)];
+        market.instrument.state = state;
+        market.call = None;
+        sink.event(&Event::InstrumentStateSet { instrument: market.instrument.id, state });
+    }
+
+    fn check_state_change(
+        &self,
+        market: &Market,
+        state: InstrumentState,
+    ) -> Result<(), RejectReason> {
+        if !self.rules_since(state.rules_version_min()) {
+            return Err(RejectReason::StateUnknown);
+        }
+        market.check_not_uncrossing()?;
+        if market.closing && state != InstrumentState::Withdrawn {
+            return Err(RejectReason::HasOpenOrders);
+        }
+        let is_delisted = market.state() == InstrumentState::Delisted;
+        if state == InstrumentState::Uncrossing
+            || (is_delisted && state != InstrumentState::Delisted)
+        {
+            return Err(RejectReason::StateChangeInvalid);
+        }
+        let is_empty = market.open_orders() == 0;
+        match state {
+            InstrumentState::Listed | InstrumentState::Delisted if !is_empty => {
+                Err(RejectReason::HasOpenOrders)
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Price ranges: the limits of a day, and the ranges that interrupt trading or extend a call.
+//!
+//! The range of trades is fixed when an order arrives, the range of an auction when its price has been
+//! found.
+
+use crate::fok::within;
+use crate::instruments::Market;
+use crate::taker::Taker;
+use crate::{Core, EventSink};
+use rialto_model::{
+    AuctionRules, Event, InstrumentId, InstrumentState, Interrupted, Price, PriceRange,
+    RejectReason, Side, Timestamp,
+};
+
+/// The prices at which an order may trade without an interruption.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach {
+    pub(crate) side: Side,
+    pub(crate) limit: Price,
+    pub(crate) range: PriceRange,
+}
+
+impl Reach {
+    #[inline]
+    pub(crate) fn allows(self, price: Price) -> bool {
+        within(self.side, self.limit, price) && self.range.contains(price)
+    }
+}
+
+/// A call that ends at a time, or that was extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimedCall {
+    /// [`Timestamp::MAX`] if a command has to end it.
+    pub(crate) ends: Timestamp,
+    /// The phase after it.
+    pub(crate) next: InstrumentState,
+    /// Whether it was extended, because the price of its auction was out of range.
+    pub(crate) extended: bool,
+}
+
+impl TimedCall {
+    /// Whether a command has to end it.
+    pub(crate) fn until_command(&self) -> bool {
+        self.ends == Timestamp::MAX
+    }
+}
+
+impl Market {
+    /// The price that the static range is around.
+    #[inline]
+    fn static_reference(&self) -> Price {
+        match self.auction_price {
+            Price::ZERO => self.rules().reference_price,
+            price => price,
+        }
+    }
+
+    /// The price that the dynamic range and the range of auctions are around, and from which an auction
+    /// takes the nearest price.
+    #[inline]
+    pub(crate) fn reference(&self) -> Price {
+        match self.last_price {
+            Price::ZERO => self.rules().reference_price,
+            price => price,
+        }
+    }
+
+    /// The limits of the day.
+    #[inline]
+    fn daily_limits(&self) -> Option<PriceRange> {
+        match self.auction_rules.daily_range_ppm {
+            0 => None,
+            ppm => PriceRange::around(self.rules().reference_price, ppm),
+        }
+    }
+
+    /// Refuses a price outside the limits of the day.
+    #[inline]
+    pub(crate) fn check_daily_limits(&self, price: Price) -> Result<(), RejectReason> {
+        match self.daily_limits() {
+            Some(limits) if !limits.contains(price) => Err(RejectReason::PriceOutsideLimits),
+            _ => Ok(()),
+        }
+    }
+
+    /// The limit of a market order, no further than the last tick inside the limits of the day.
+    pub(crate) fn clip_to_daily_limits(&self, side: Side, limit: Price) -> Price {
+        let Some(limits) = self.daily_limits() else { return limit };
+        let tick = self.rules().tick.0;
+        match side {
+            Side::Buy => limit.min(Price(limits.high.0 / tick * tick)),
+            Side::Sell => {
+                let lowest = i128::from(limits.low.0) + i128::from(tick) - 1;
+                let lowest = lowest / i128::from(tick) * i128::from(tick);
+                i64::try_from(lowest).map_or(Price::MAX, |lowest| limit.max(Price(lowest)))
+            }
+        }
+    }
+
+    /// The range of prices at which an order that arrives now trades without an interruption.
+    #[inline]
+    pub(crate) fn trading_range(&self) -> PriceRange {
+        let AuctionRules { static_range_ppm, dynamic_range_ppm, .. } = self.auction_rules;
+        if static_range_ppm | dynamic_range_ppm == 0 {
+            return PriceRange::ALL;
+        }
+        let fixed = PriceRange::around(self.static_reference(), static_range_ppm);
+        let moving = PriceRange::around(self.reference(), dynamic_range_ppm);
+        fixed.unwrap_or(PriceRange::ALL).intersect(moving.unwrap_or(PriceRange::ALL))
+    }
+
+    /// How long the next call that interrupts or extends lasts, in nanoseconds.
+    fn next_call_ns(&mut self) -> u64 {
+        const MILLISECOND: u64 = 1_000_000;
+        let AuctionRules { call_ms, random_end_ms, .. } = self.auction_rules;
+        let most = u64::from(random_end_ms) * MILLISECOND;
+        self.calls += 1;
+        let drawn = draw(self.seed, self.instrument.id, self.calls);
+        u64::from(call_ms) * MILLISECOND + drawn % (most + 1)
+    }
+}
+
+/// A number that nobody can tell from earlier ones without the seed.
+fn draw(seed: u64, instrument: InstrumentId, number: u64) -> u64 {
+    let mut hash = blake3::Hasher::new_derive_key("rialto core 2026-11 random end of a call");
+    hash.update(&seed.to_le_bytes());
+    hash.update(&instrument.0.to_le_bytes());
+    hash.update(&number.to_le_bytes());
+    let mut first = [0; 8];
+    hash.finalize_xof().fill(&mut first);
+    u64::from_le_bytes(first)
+}
+
+impl Core {
+    /// Interrupts trading by a call, because the next trade of an order would be outside its range.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn interrupt<S: EventSink>(&mut self, taker: &Taker, price: Price, sink: &mut S) {
+        let phases = (InstrumentState::Call, InstrumentState::Open);
+        self.begin_call(taker.market, phases, (price, taker.range), false, sink);
+    }
+
+    /// Extends the call whose auction found a price out of range.
+    pub(crate) fn extend_call<S: EventSink>(
+        &mut self,
+        at: u16,
+        phases: (InstrumentState, InstrumentState),
+        outside: (Price, PriceRange),
+        until_command: bool,
+        sink: &mut S,
+    ) {
+        self.begin_call(at, phases, outside, until_command, sink);
+        let call = &mut self.markets[usize::from(at)].call;
+        call.as_mut().expect("the call has just begun").extended = true;
+    }
+
+    /// Begins a call of a phase, and what comes after it.
+    fn begin_call<S: EventSink>(
+        &mut self,
+        at: u16,
+        (phase, next): (InstrumentState, InstrumentState),
+        (price, PriceRange { low, high }): (Price, PriceRange),
+        until_command: bool,
+        sink: &mut S,
+    ) {
+        let instrument = self.markets[usize::from(at)].instrument.id;
+        let interrupted = Interrupted { instrument, price, low, high, until_command };
+        sink.event(&Event::Interrupted(interrupted));
+        self.enter_phase(at, phase, sink);
+        let market = &mut self.markets[usize::from(at)];
+        let mut ends = Timestamp::MAX;
+        if !until_command {
+            ends = self.time.saturating_add(market.next_call_ns());
+        }
+        market.call = Some(TimedCall { ends, next, extended: false });
+        if ends != Timestamp::MAX {
+            self.call_ends.insert(u32::from(at), ends, u64::from(at));
+        }
+    }
+
+    /// Ends the calls whose time is over, the earliest first.
+    pub(crate) fn end_calls<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
+        let full = *budget;
+        while let Some((due, at)) = self.call_ends.first()
+            && due <= self.time
+            && *budget > 0
+        {
+            *budget -= 1;
+            let at = at as u16;
+            let call = self.markets[usize::from(at)].call;
+            let next = call.expect("a call that has an end is known").next;
+            let auction = self.begin_uncrossing(at, next, sink);
+            self.background.wait_uncrossing(auction);
+        }
+        *budget < full
+    }
+}

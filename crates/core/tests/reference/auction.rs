@@ -1,0 +1,668 @@
+//! Auctions: phases, the price of all ticks that is best, and price ranges as inequalities.
+
+use super::arithmetic::{MILLION, largest, smallest};
+use super::entry::{Verdict, demand};
+use super::listing::common;
+use super::matching::Deal;
+use super::{Alteration, Listed, ORDERS_PER_COMMAND, Order, Reference, Work};
+use rialto_model::{
+    AuctionRules, DoneReason, Event, InstrumentId, InstrumentState, Interrupted, NewOrder, Outcome,
+    PostOnly, Price, Quantity, ReduceReason, RejectReason, SelfTrade, Side, TimeInForce, Timestamp,
+    TradingRules, Uncrossed,
+};
+
+/// Steps of a search for a price that count as an order.
+const STEPS_PER_ORDER: usize = 8;
+
+/// A call that ends by itself, or that was extended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Nothing if a command has to end it.
+    pub ends: Option<Timestamp>,
+    pub next: InstrumentState,
+    pub extended: bool,
+}
+
+/// An auction whose orders trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Auction {
+    pub instrument: InstrumentId,
+    pub phase: InstrumentState,
+    pub next: InstrumentState,
+    /// Whether its price is compared with a range, and whether that is the extended one.
+    pub compares: Option<bool>,
+    pub stage: Stage,
+}
+
+/// What an auction does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Expiring,
+    /// It has taken so many steps of the search.
+    Searching(usize),
+    Trading(Price),
+    Ending,
+}
+
+/// The price of an auction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Best {
+    pub price: i64,
+    pub volume: i128,
+    pub surplus: i128,
+}
+
+/// The lowest and the highest price of a range.
+pub type Span = (Price, Price);
+
+pub(super) fn collects(state: InstrumentState) -> bool {
+    use InstrumentState as S;
+    [S::PreOpen, S::Call, S::ClosingCall].contains(&state)
+}
+
+/// Whether an order takes part in an auction only.
+pub(super) fn is_for_auction(time_in_force: TimeInForce) -> bool {
+    use TimeInForce as T;
+    [T::AtOpen, T::AtClose, T::Gfa].contains(&time_in_force)
+}
+
+/// Whether a price is within `ppm` millionths of a reference.
+fn is_within(reference: Price, ppm: u32, price: i128) -> bool {
+    let from = i128::from(reference.0);
+    (price - from).abs() * MILLION <= from * i128::from(ppm)
+}
+
+/// The prices within `ppm` millionths of a reference, unless one of the two is zero.
+fn span(reference: Option<Price>, ppm: u32) -> Option<Span> {
+    let reference = reference.filter(|_| ppm > 0)?;
+    let from = i128::from(reference.0);
+    let low = smallest(0, from, |price| is_within(reference, ppm, price))?;
+    let high = largest(from, i128::from(i64::MAX), |price| is_within(reference, ppm, price))?;
+    Some((Price(low as i64), Price(high as i64)))
+}
+
+fn contains(span: Span, price: Price) -> bool {
+    (span.0..=span.1).contains(&price)
+}
+
+impl Listed {
+    fn named_reference(&self) -> Option<Price> {
+        Some(self.instrument.spec.rules.reference_price).filter(|price| price.0 > 0)
+    }
+
+    fn static_reference(&self) -> Option<Price> {
+        self.auction_price.or(self.named_reference())
+    }
+
+    fn reference(&self) -> Option<Price> {
+        self.last_price.or(self.named_reference())
+    }
+
+    pub(super) fn check_daily_limits(&self, price: Price) -> Verdict {
+        let limits = span(self.named_reference(), self.auction_rules.daily_range_ppm);
+        let inside = limits.is_none_or(|limits| contains(limits, price));
+        demand(inside, RejectReason::PriceOutsideLimits)
+    }
+
+    /// The last tick inside the limits of the day, where a limit is further away.
+    pub(super) fn clip(&self, side: Side, limit: Price) -> Price {
+        let Some(limits) = span(self.named_reference(), self.auction_rules.daily_range_ppm) else {
+            return limit;
+        };
+        let tick = i128::from(self.instrument.spec.rules.tick.0);
+        let most = i128::from(i64::MAX) / tick;
+        let is_inside = |ticks: i128| match side {
+            Side::Buy => ticks * tick <= i128::from(limits.1.0),
+            Side::Sell => ticks * tick >= i128::from(limits.0.0),
+        };
+        let ticks = match side {
+            Side::Buy => largest(0, most, is_inside),
+            Side::Sell => smallest(0, most, is_inside),
+        };
+        let end = ticks.map_or(Price::MAX, |ticks| Price((ticks * tick) as i64));
+        if side == Side::Buy { limit.min(end) } else { limit.max(end) }
+    }
+
+    /// Where an order that arrives now may trade.
+    pub(super) fn trading_span(&self) -> Option<Span> {
+        let rules = self.auction_rules;
+        let fixed = span(self.static_reference(), rules.static_range_ppm);
+        let moving = span(self.reference(), rules.dynamic_range_ppm);
+        match (fixed, moving) {
+            (Some(one), Some(other)) => Some((one.0.max(other.0), one.1.min(other.1))),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// How long the next call lasts.
+    fn draw_length(&mut self) -> u64 {
+        self.calls += 1;
+        let id = self.instrument.id.0;
+        let material = [&self.seed.to_le_bytes()[..], &id.to_le_bytes(), &self.calls.to_le_bytes()];
+        let context = "rialto core 2026-11 random end of a call";
+        let key = blake3::derive_key(context, &material.concat());
+        let z = u64::from_le_bytes(key[..8].try_into().expect("eight bytes"));
+        let most = u64::from(self.auction_rules.random_end_ms) * 1_000_000;
+        u64::from(self.auction_rules.call_ms) * 1_000_000 + z % (most + 1)
+    }
+
+    pub(super) fn check_entry(&self) -> Verdict {
+        use InstrumentState as S;
+        match self.instrument.state {
+            S::Open | S::PreOpen | S::Call | S::ClosingCall => Ok(()),
+            S::Halted => Err(RejectReason::InstrumentHalted),
+            S::Uncrossing => Err(RejectReason::InstrumentUncrossing),
+            S::Withdrawn | S::Listed | S::Closed | S::Delisted => {
+                Err(RejectReason::InstrumentClosed)
+            }
+        }
+    }
+
+    pub(super) fn check_phase(&self, new: &NewOrder) -> Verdict {
+        use TimeInForce as T;
+        let state = self.instrument.state;
+        let accepted: &[T] = match state {
+            InstrumentState::Open => &[T::Gtc, T::Day, T::Gtd, T::Ioc, T::Fok],
+            InstrumentState::ClosingCall => &[T::Gtc, T::Day, T::Gtd, T::AtClose, T::Gfa],
+            _ => &[T::Gtc, T::Day, T::Gtd, T::AtOpen, T::Gfa],
+        };
+        let fits = accepted.contains(&new.time_in_force)
+            && (!collects(state) || new.post_only == PostOnly::Off);
+        demand(fits, RejectReason::WrongPhase)
+    }
+
+    pub(super) fn is_uncrossing(&self) -> bool {
+        self.instrument.state == InstrumentState::Uncrossing
+    }
+}
+
+/// Whether ticks and lots of resting orders are ones of the new rules too.
+pub(super) fn keeps_grid(old: &TradingRules, new: &TradingRules) -> bool {
+    old.tick.0 % new.tick.0 == 0 && old.lot.0 % new.lot.0 == 0
+}
+
+/// Whether rules of auctions agree with themselves.
+fn are_sound(rules: &AuctionRules) -> bool {
+    let day_ms = 24 * 60 * 60 * 1_000;
+    let ranges = [
+        rules.daily_range_ppm,
+        rules.static_range_ppm,
+        rules.dynamic_range_ppm,
+        rules.auction_range_ppm,
+        rules.extended_range_ppm,
+    ];
+    let interrupts = ranges[1..4].iter().any(|range| *range > 0);
+    let conditions = [
+        (0..=100_000).contains(&rules.fee_ppm),
+        ranges.iter().all(|range| *range < 1_000_000),
+        rules.extended_range_ppm == 0 || rules.auction_range_ppm > 0,
+        rules.extended_range_ppm == 0 || rules.extended_range_ppm >= rules.auction_range_ppm,
+        !interrupts || rules.call_ms > 0,
+        rules.call_ms <= day_ms,
+        rules.random_end_ms <= day_ms,
+    ];
+    !conditions.contains(&false)
+}
+
+impl Reference {
+    pub(super) fn set_auction_rules(
+        &mut self,
+        id: InstrumentId,
+        rules: &AuctionRules,
+        seed: u64,
+    ) -> Result<Outcome, RejectReason> {
+        demand(self.rules_version >= 4, RejectReason::CommandUnknown)?;
+        let listed = self.listed_mut(id)?;
+        demand(!listed.is_uncrossing(), RejectReason::InstrumentUncrossing)?;
+        demand(are_sound(rules), RejectReason::InvalidRules)?;
+        listed.auction_rules = *rules;
+        (listed.seed, listed.calls) = (seed, 0);
+        self.events.push(Event::AuctionRulesSet { instrument: id, rules: *rules });
+        Ok(Outcome::Done)
+    }
+
+    pub(super) fn set_instrument_state(
+        &mut self,
+        id: InstrumentId,
+        state: InstrumentState,
+    ) -> Result<Outcome, RejectReason> {
+        use InstrumentState as S;
+        let listed = self.listed(id)?;
+        let old = listed.instrument.state;
+        let is_known =
+            self.rules_version >= 4 || [S::Open, S::Halted, S::Withdrawn].contains(&state);
+        demand(is_known, RejectReason::StateUnknown)?;
+        demand(old != S::Uncrossing, RejectReason::InstrumentUncrossing)?;
+        let closing = self.work.contains(&Work::Instrument(id));
+        demand(!closing || state == S::Withdrawn, RejectReason::HasOpenOrders)?;
+        demand(state != S::Uncrossing, RejectReason::StateChangeInvalid)?;
+        let is_final = old == S::Delisted && state != S::Delisted;
+        demand(!is_final, RejectReason::StateChangeInvalid)?;
+        let is_empty = !self.orders.iter().any(|order| order.instrument == id);
+        let needs_none = [S::Listed, S::Delisted].contains(&state);
+        demand(is_empty || !needs_none, RejectReason::HasOpenOrders)?;
+        let trades = [S::Open, S::Closed].contains(&state) && old != S::Open;
+        if trades && self.has_an_auction_to_do(id) {
+            let auction = self.begin_uncrossing(id, state);
+            let left = self.uncross(auction, &mut 0);
+            self.auctions.extend(left);
+            return Ok(Outcome::Done);
+        }
+        self.enter_phase(id, state);
+        if state == S::Withdrawn && !closing {
+            return Ok(self.begin(Work::Instrument(id), &mut 0));
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn enter_phase(&mut self, id: InstrumentId, state: InstrumentState) {
+        let listed = self.listed_mut(id).expect("it was found before");
+        listed.instrument.state = state;
+        listed.call = None;
+        self.events.push(Event::InstrumentStateSet { instrument: id, state });
+    }
+
+    fn has_an_auction_to_do(&self, id: InstrumentId) -> bool {
+        let mut orders = self.orders.iter().filter(|order| order.instrument == id);
+        self.is_crossed(id) || orders.any(|order| is_for_auction(order.time_in_force))
+    }
+
+    pub fn is_crossed(&self, id: InstrumentId) -> bool {
+        let best = |side| self.queue(id, side).first().map(|order| order.price);
+        match (best(Side::Buy), best(Side::Sell)) {
+            (Some(buy), Some(sell)) => buy >= sell,
+            _ => false,
+        }
+    }
+
+    fn begin_uncrossing(&mut self, instrument: InstrumentId, next: InstrumentState) -> Auction {
+        let time = self.time;
+        let listed = self.listed_mut(instrument).expect("it was found before");
+        let phase = listed.instrument.state;
+        let compares = match listed.call {
+            Some(Call { ends: None, .. }) => None,
+            Some(call) => Some(call.extended),
+            None => Some(false),
+        };
+        listed.uncrossing_since = time;
+        self.enter_phase(instrument, InstrumentState::Uncrossing);
+        Auction { instrument, phase, next, compares, stage: Stage::Expiring }
+    }
+
+    /// Calls whose time is over, the earliest first.
+    pub(super) fn end_calls(&mut self, visited: &mut usize) {
+        while let Some((due, id)) = self.first_call_end()
+            && due <= self.time
+            && *visited < ORDERS_PER_COMMAND
+        {
+            *visited += 1;
+            let call = self.listed(id).expect("it was found").call.expect("it has an end");
+            let auction = self.begin_uncrossing(id, call.next);
+            self.auctions.push(auction);
+        }
+    }
+
+    fn first_call_end(&self) -> Option<(Timestamp, InstrumentId)> {
+        let ends = self
+            .instruments
+            .iter()
+            .filter_map(|listed| Some((listed.call?.ends?, listed.instrument.id)));
+        ends.min()
+    }
+
+    pub(super) fn next_call_end(&self) -> Timestamp {
+        self.first_call_end().map_or(Timestamp::MAX, |(due, _)| due)
+    }
+
+    /// Continues an auction as far as one command may; returns what is left of it.
+    pub(super) fn uncross(&mut self, mut auction: Auction, visited: &mut usize) -> Option<Auction> {
+        let id = auction.instrument;
+        loop {
+            auction.stage = match auction.stage {
+                Stage::Expiring => {
+                    let since = self.listed(id).expect("it is listed").uncrossing_since;
+                    self.expire_until(since, visited);
+                    if self.orders.iter().any(|order| order.is_over(since)) {
+                        return Some(auction);
+                    }
+                    Stage::Searching(0)
+                }
+                Stage::Searching(taken) => {
+                    if *visited >= ORDERS_PER_COMMAND {
+                        return Some(auction);
+                    }
+                    let all = self.search_steps(id);
+                    let most = (ORDERS_PER_COMMAND - *visited) * STEPS_PER_ORDER;
+                    let now = most.min(all - taken);
+                    *visited += now.div_ceil(STEPS_PER_ORDER);
+                    if taken + now < all {
+                        auction.stage = Stage::Searching(taken + now);
+                        return Some(auction);
+                    }
+                    match self.best_of_all_ticks(id) {
+                        None => Stage::Ending,
+                        Some(best) => match self.outside(&auction, Price(best.price)) {
+                            Some((span, until_command)) => {
+                                self.release_held_up();
+                                self.extend(&auction, Price(best.price), span, until_command);
+                                return None;
+                            }
+                            None => {
+                                self.announce(id, best);
+                                Stage::Trading(Price(best.price))
+                            }
+                        },
+                    }
+                }
+                Stage::Trading(price) => {
+                    if !self.trade_all_at(id, price, visited) {
+                        return Some(auction);
+                    }
+                    if self.is_crossed(id) { Stage::Searching(0) } else { Stage::Ending }
+                }
+                Stage::Ending => {
+                    let mut orders: Vec<Order> = self.orders.clone();
+                    orders.retain(|order| {
+                        order.instrument == id && is_for_auction(order.time_in_force)
+                    });
+                    orders.sort_by_key(|order| order.id);
+                    for order in orders {
+                        if *visited >= ORDERS_PER_COMMAND {
+                            return Some(auction);
+                        }
+                        *visited += 1;
+                        self.remove(order.id);
+                        self.end(&order, DoneReason::AuctionEnded);
+                    }
+                    self.release_held_up();
+                    self.enter_phase(id, auction.next);
+                    return None;
+                }
+            };
+        }
+    }
+
+    fn release_held_up(&mut self) {
+        let held_up = std::mem::take(&mut self.held_up);
+        self.sweeps.extend(held_up);
+    }
+
+    /// The quantities at each price of a side, best first.
+    fn levels(&self, id: InstrumentId, side: Side) -> Vec<(i64, i128)> {
+        let mut levels: Vec<(i64, i128)> = Vec::new();
+        for order in self.queue(id, side) {
+            match levels.last_mut() {
+                Some(level) if level.0 == order.price.0 => level.1 += i128::from(order.remaining.0),
+                _ => levels.push((order.price.0, i128::from(order.remaining.0))),
+            }
+        }
+        levels
+    }
+
+    /// How often a level of the one side is matched with one of the other.
+    fn search_steps(&self, id: InstrumentId) -> usize {
+        let (mut buys, mut sells) = (self.levels(id, Side::Buy), self.levels(id, Side::Sell));
+        buys.reverse();
+        sells.reverse();
+        let mut steps = 0;
+        while let (Some(buy), Some(sell)) = (buys.last_mut(), sells.last_mut())
+            && buy.0 >= sell.0
+        {
+            steps += 1;
+            let traded = buy.1.min(sell.1);
+            (buy.1, sell.1) = (buy.1 - traded, sell.1 - traded);
+            if buy.1 == 0 {
+                buys.pop();
+            }
+            if sells.last().is_some_and(|sell| sell.1 == 0) {
+                sells.pop();
+            }
+        }
+        steps
+    }
+
+    /// Looks at every tick between the lowest and the highest limit.
+    pub fn best_of_all_ticks(&self, id: InstrumentId) -> Option<Best> {
+        let listed = self.listed(id).expect("it is listed");
+        let (buys, sells) = (self.levels(id, Side::Buy), self.levels(id, Side::Sell));
+        let limits: Vec<i64> = buys.iter().chain(&sells).map(|level| level.0).collect();
+        let (low, high) = (*limits.iter().min()?, *limits.iter().max()?);
+        let at = |price: i64| {
+            let bought: i128 = buys.iter().filter(|buy| buy.0 >= price).map(|buy| buy.1).sum();
+            let sold: i128 = sells.iter().filter(|sell| sell.0 <= price).map(|sell| sell.1).sum();
+            Best { price, volume: bought.min(sold), surplus: bought - sold }
+        };
+        let mut all: Vec<Best> = self
+            .ticks(listed, &limits, low, high)
+            .into_iter()
+            .map(at)
+            .filter(|best| best.volume > 0)
+            .collect();
+        let most = all.iter().map(|best| best.volume).max()?;
+        all.retain(|best| best.volume == most);
+        if let Some((from, to)) = self.considered(id, listed, most) {
+            let is_in = |best: &Best| (from..=to).contains(&best.price);
+            if all.iter().any(is_in) {
+                all.retain(is_in);
+            } else {
+                // The reference price is off the tick, and alone.
+                let below = all.iter().rev().find(|best| best.price < from).copied();
+                let above = all.iter().find(|best| best.price > to).copied();
+                all = below.into_iter().chain(above).collect();
+            }
+        }
+        let least = all.iter().map(|best| best.surplus.abs()).min()?;
+        all.retain(|best| best.surplus.abs() == least);
+        if self.gets_wrong(Alteration::AuctionTakesLowest) {
+            return all.first().copied();
+        }
+        if all.iter().all(|best| best.surplus > 0) {
+            return all.last().copied();
+        }
+        if all.iter().all(|best| best.surplus < 0) {
+            return all.first().copied();
+        }
+        let reference = listed.reference().unwrap_or(Price::ZERO).0;
+        all.iter().rev().min_by_key(|best| best.price.abs_diff(reference)).copied()
+    }
+
+    /// Where the price of an auction is looked for, if a protection price is one end of the prices with
+    /// the largest volume.
+    fn considered(&self, id: InstrumentId, listed: &Listed, volume: i128) -> Option<(i64, i64)> {
+        let reference = listed.reference().unwrap_or(Price::ZERO).0;
+        // The last price of a side that trades, whether an order of its own is at it, and the best
+        // price of another one that has something left.
+        let end = |side| {
+            let (mut traded, mut last, mut next) = (0, None, None);
+            for (price, quantity) in self.levels(id, side) {
+                let mut at = self.queue(id, side).into_iter();
+                let is_limit = at.any(|order| order.price.0 == price && !order.is_market);
+                if traded < volume {
+                    last = Some((price, is_limit));
+                }
+                traded += quantity;
+                if traded > volume && is_limit && next.is_none() {
+                    next = Some(price);
+                }
+            }
+            last.map(|(price, is_limit)| (price, is_limit, next))
+        };
+        let ((high, high_is_limit, next_buy), (low, low_is_limit, next_sell)) =
+            (end(Side::Buy)?, end(Side::Sell)?);
+        if high_is_limit && low_is_limit {
+            return None;
+        }
+        let ends = [Some(high).filter(|_| high_is_limit), Some(low).filter(|_| low_is_limit)];
+        let others = [next_buy, next_sell, Some(reference)];
+        let bounds: Vec<i64> = ends
+            .into_iter()
+            .chain(others)
+            .flatten()
+            .filter(|it| (low..=high).contains(it))
+            .collect();
+        Some((*bounds.iter().min()?, *bounds.iter().max()?))
+    }
+
+    /// The ticks between two prices; where they are too many to look at, the ones beside a limit or
+    /// the reference, between which nothing changes.
+    fn ticks(&self, listed: &Listed, limits: &[i64], low: i64, high: i64) -> Vec<i64> {
+        let tick = listed.instrument.spec.rules.tick.0;
+        let grid = limits.iter().fold(tick, |grid, limit| common(grid, *limit));
+        if (high - low) / grid <= 10_000 {
+            return (low..=high).filter(|price| price % grid == 0).collect();
+        }
+        let reference = listed.reference().unwrap_or(Price::ZERO).0;
+        let near = limits.iter().chain([&reference]).flat_map(|limit| {
+            let below = limit - limit.rem_euclid(grid);
+            [below.saturating_sub(grid), below, below.saturating_add(grid)]
+        });
+        let mut ticks: Vec<i64> = near.filter(|price| (low..=high).contains(price)).collect();
+        ticks.sort_unstable();
+        ticks.dedup();
+        ticks
+    }
+
+    /// The range that the price of an auction is not in, and whether a command must end the call then.
+    fn outside(&self, auction: &Auction, price: Price) -> Option<(Span, bool)> {
+        let listed = self.listed(auction.instrument).expect("it is listed");
+        let is_extended = auction.compares?;
+        let rules = listed.auction_rules;
+        let wide = span(listed.reference(), rules.extended_range_ppm);
+        if let Some(span) = wide.filter(|span| !contains(*span, price)) {
+            return Some((span, true));
+        }
+        let narrow = span(listed.reference(), rules.auction_range_ppm).filter(|_| !is_extended);
+        narrow.filter(|span| !contains(*span, price)).map(|span| (span, false))
+    }
+
+    fn extend(&mut self, auction: &Auction, price: Price, span: Span, until_command: bool) {
+        let phase = match auction.phase {
+            phase if collects(phase) => phase,
+            _ if auction.next == InstrumentState::Closed => InstrumentState::ClosingCall,
+            _ => InstrumentState::Call,
+        };
+        self.begin_call(auction.instrument, phase, price, span, until_command);
+        let listed = self.listed_mut(auction.instrument).expect("it is listed");
+        let call = listed.call.as_mut().expect("it has just begun");
+        (call.extended, call.next) = (true, auction.next);
+    }
+
+    /// Interrupts trading at a price outside the range of an order.
+    pub(super) fn interrupt(&mut self, taker: &Order, price: Price) {
+        let span = taker.span.expect("only a range ends what an order may do");
+        self.begin_call(taker.instrument, InstrumentState::Call, price, span, false);
+    }
+
+    fn begin_call(
+        &mut self,
+        instrument: InstrumentId,
+        phase: InstrumentState,
+        price: Price,
+        (low, high): Span,
+        until_command: bool,
+    ) {
+        let interrupted = Interrupted { instrument, price, low, high, until_command };
+        self.events.push(Event::Interrupted(interrupted));
+        self.enter_phase(instrument, phase);
+        let time = self.time;
+        let listed = self.listed_mut(instrument).expect("it is listed");
+        let ends = (!until_command).then(|| time.saturating_add(listed.draw_length()));
+        listed.call = Some(Call { ends, next: InstrumentState::Open, extended: false });
+    }
+
+    fn announce(&mut self, instrument: InstrumentId, best: Best) {
+        let bound = |sum: i128| {
+            let most = i128::from(i64::MAX);
+            Quantity(sum.clamp(-most, most) as i64)
+        };
+        self.events.push(Event::Uncrossed(Uncrossed {
+            instrument,
+            price: Price(best.price),
+            volume: bound(best.volume),
+            surplus: bound(best.surplus),
+        }));
+    }
+
+    /// Trades the best buy with the best sell as long as the price suits both; false if a command may
+    /// do no more.
+    fn trade_all_at(&mut self, id: InstrumentId, price: Price, visited: &mut usize) -> bool {
+        loop {
+            let front = |side| self.queue(id, side).first().copied();
+            let (Some(buy), Some(sell)) = (front(Side::Buy), front(Side::Sell)) else {
+                return true;
+            };
+            if buy.price < price || sell.price > price {
+                return true;
+            }
+            if ORDERS_PER_COMMAND - *visited < 2 {
+                // One order is not worth a turn.
+                *visited = ORDERS_PER_COMMAND;
+                return false;
+            }
+            *visited += 2;
+            let mode = self.of(&buy).auction_rules.self_trade;
+            if self.same_member(buy.account, sell.account) && mode != SelfTrade::Allow {
+                self.part_own(mode, buy, sell);
+            } else {
+                self.trade_both(buy, sell, price);
+            }
+        }
+    }
+
+    fn part_own(&mut self, mode: SelfTrade, buy: Order, sell: Order) {
+        let mut both = [buy, sell];
+        both.sort_by_key(|order| order.id);
+        let by = buy.remaining.min(sell.remaining);
+        for (order, is_newer) in both.into_iter().zip([false, true]) {
+            let ends = match mode {
+                SelfTrade::CancelNewest => is_newer,
+                SelfTrade::CancelOldest => !is_newer,
+                SelfTrade::CancelBoth => true,
+                SelfTrade::Decrement => order.remaining == by,
+                SelfTrade::Allow => false,
+            };
+            if ends {
+                self.remove(order.id);
+                self.end(&order, DoneReason::SelfTrade);
+            } else if mode == SelfTrade::Decrement {
+                let smaller = self.reduce(&order, ReduceReason::SelfTrade, by);
+                *self.open_order_mut(order.id) = smaller;
+            }
+        }
+    }
+
+    /// A trade of two orders that both rest. The one entered later is told of as the taker.
+    fn trade_both(&mut self, buy: Order, sell: Order, price: Price) {
+        let quantity = buy.remaining.min(sell.remaining);
+        let (mut maker, mut taker) = if buy.id < sell.id { (buy, sell) } else { (sell, buy) };
+        let listed = self.of(&buy);
+        let rules = listed.auction_rules;
+        let risk = listed.instrument.spec.rules.risk;
+        let notional = listed.notional(price, quantity).expect("it was checked at the limits");
+        let buyer_held = self.hold(&buy).0;
+        let mut fees = [0; 2];
+        for (order, fee) in [&mut maker, &mut taker].into_iter().zip(&mut fees) {
+            if risk {
+                let free = self.gets_wrong(Alteration::AuctionsAreFree);
+                let ppm = if free { 0 } else { rules.fee_ppm.min(order.taker_fee_ppm) };
+                *fee = self.charge(order, notional, ppm);
+            }
+            order.filled = Quantity(order.filled.0 + quantity.0);
+            order.remaining = Quantity(order.remaining.0 - quantity.0);
+        }
+        self.listed_mut(buy.instrument).expect("it is listed").auction_price = Some(price);
+        let buyer = if maker.side == Side::Buy { &maker } else { &taker };
+        let buyer_released = buyer_held - self.hold(buyer).0;
+        let [maker_fee, taker_fee] = fees;
+        let notional = if risk { notional.0 } else { 0 };
+        let deal =
+            Deal { maker, taker, price, quantity, notional, maker_fee, taker_fee, buyer_released };
+        if taker.remaining == Quantity::ZERO {
+            self.remove(taker.id);
+            self.finish(&taker, None);
+        } else {
+            *self.open_order_mut(taker.id) = taker;
+        }
+        self.trade(&deal, true);
+    }
+}

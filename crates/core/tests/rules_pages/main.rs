@@ -1,0 +1,11 @@
+//! The examples of the pages under `docs/rules`, read from the pages.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod page;
+mod phases;
+mod price_ranges;
+mod uncrossing;
+#[allow(dead_code, unreachable_pub, reason = "these tests use a part of it")]
+#[path = "../behaviour/venue.rs"]
+mod venue;

@@ -1,0 +1,166 @@
+//! The part of the script that only version 4 of the rules knows.
+
+use super::{MILLISECOND, SPOT, Script, buy, market, sell};
+use rialto_model::{
+    AccountId, AuctionRules, Command, InstrumentState, NewOrder, OrderSize, PostOnly, Price,
+    Quantity, SelfTrade, Side, TimeInForce, TradingRules,
+};
+
+fn for_auction(order: NewOrder) -> NewOrder {
+    NewOrder { time_in_force: TimeInForce::Gfa, ..order }
+}
+
+fn market_for_auction(account: u32, side: Side, quantity: i64) -> NewOrder {
+    for_auction(market(account, side, OrderSize::Base(Quantity(quantity))))
+}
+
+impl Script {
+    pub(super) fn since_version_4(&mut self) {
+        self.phases();
+        self.prices_of_auctions();
+        self.own_orders_in_auctions();
+        self.long_auctions();
+        self.ranges();
+        self.finer_ticks();
+    }
+
+    fn set_auction_rules(&mut self, rules: AuctionRules) {
+        self.does(Command::SetAuctionRules { instrument: SPOT, rules, seed: 4 });
+    }
+
+    fn open(&mut self) {
+        self.set_state(SPOT, InstrumentState::Open);
+        self.settle();
+    }
+
+    /// What every state accepts.
+    fn phases(&mut self) {
+        for state in InstrumentState::ALL {
+            let last = *state == InstrumentState::Delisted;
+            self.set_state(SPOT, if last { InstrumentState::Open } else { *state });
+            for time_in_force in TimeInForce::ALL {
+                self.place(NewOrder { time_in_force: *time_in_force, ..buy(1, 50, 1) });
+            }
+            self.place(NewOrder { post_only: PostOnly::Slide, ..buy(1, 50, 1) });
+            self.place(market_for_auction(2, Side::Sell, 2));
+            self.settle();
+            self.clear();
+        }
+        self.open();
+    }
+
+    /// Surpluses of both sides, market orders, and orders that find nobody.
+    fn prices_of_auctions(&mut self) {
+        self.set_auction_rules(AuctionRules { fee_ppm: 3_333, ..AuctionRules::PLAIN });
+        for (bought, sold) in [(10, 4), (4, 10), (7, 7)] {
+            for state in [InstrumentState::Call, InstrumentState::ClosingCall] {
+                self.set_state(SPOT, state);
+                self.place(buy(1, 105, bought));
+                self.place(buy(2, 100, 2));
+                self.place(sell(3, 98, sold));
+                self.place(sell(4, 103, 2));
+                let own = self.place(for_auction(buy(4, 104, 3)));
+                self.place(market_for_auction(2, Side::Buy, 1));
+                self.place(market_for_auction(3, Side::Sell, 2));
+                self.amend(4, own, Some(101), Some(5));
+                self.set_state(SPOT, InstrumentState::Halted);
+                self.set_state(SPOT, InstrumentState::Closed);
+                self.settle();
+                self.open();
+                self.clear();
+            }
+        }
+        self.set_state(SPOT, InstrumentState::PreOpen);
+        self.place(market_for_auction(1, Side::Buy, 3));
+        self.place(market_for_auction(2, Side::Sell, 2));
+        self.open();
+    }
+
+    fn own_orders_in_auctions(&mut self) {
+        for self_trade in SelfTrade::ALL {
+            self.set_auction_rules(AuctionRules { self_trade: *self_trade, ..AuctionRules::PLAIN });
+            self.set_state(SPOT, InstrumentState::Call);
+            self.place(sell(1, 90, 10));
+            self.place(sell(2, 100, 3));
+            self.place(buy(1, 105, 8));
+            self.place(buy(3, 101, 4));
+            self.open();
+            self.clear();
+        }
+    }
+
+    /// An auction of many commands, and what comes meanwhile.
+    fn long_auctions(&mut self) {
+        self.set_auction_rules(AuctionRules::PLAIN);
+        self.set_state(SPOT, InstrumentState::Call);
+        let mut last = None;
+        for number in 0..200 {
+            let order = self.until(MILLISECOND, buy(1, 101 + number % 3, 1));
+            last = Some(self.place(order));
+            self.place(sell(2, 99 - number % 3, 1));
+            self.place(for_auction(buy(3, 60, 1)));
+        }
+        self.set_state(SPOT, InstrumentState::Open);
+        let last = last.expect("orders were placed");
+        self.cancel(1, last);
+        self.amend(1, last, None, Some(7));
+        self.place(buy(4, 100, 1));
+        self.set_state(SPOT, InstrumentState::Halted);
+        self.set_auction_rules(AuctionRules::PLAIN);
+        self.mass_cancel(1, None, None);
+        self.does(Command::Disconnect { account: AccountId(3) });
+        self.pass(2 * MILLISECOND);
+        self.venue.must_at_once(&Command::Tick);
+        self.mass_cancel(3, None, Some(Side::Buy));
+        self.settle();
+        self.clear();
+    }
+
+    /// Limits of the day, interruptions, and calls that are extended.
+    fn ranges(&mut self) {
+        self.set_auction_rules(AuctionRules {
+            daily_range_ppm: 200_000,
+            static_range_ppm: 100_000,
+            dynamic_range_ppm: 50_000,
+            auction_range_ppm: 20_000,
+            extended_range_ppm: 60_000,
+            call_ms: 3,
+            random_end_ms: 4,
+            ..AuctionRules::PLAIN
+        });
+        for price in [60, 79, 80, 120, 121, 200] {
+            self.place(sell(1, price, 2));
+            self.place(buy(2, price, 1));
+        }
+        self.settle();
+        for time_in_force in [TimeInForce::Gtc, TimeInForce::Ioc, TimeInForce::Fok] {
+            for away in [2, 4, 7] {
+                let last = self.venue.reference.listed(SPOT).expect("it is listed").last_price;
+                let last = last.unwrap_or(Price(100)).0;
+                self.place(sell(1, last + 1, 2));
+                self.place(sell(1, last + away, 9));
+                self.place(NewOrder { time_in_force, ..buy(2, last + away, 6) });
+                self.place(buy(3, last + away, 9));
+                self.pass(20 * MILLISECOND);
+                self.settle();
+                self.pass(20 * MILLISECOND);
+                self.open();
+                self.clear();
+            }
+        }
+        let wrong = AuctionRules { call_ms: 0, static_range_ppm: 1, ..AuctionRules::PLAIN };
+        self.set_auction_rules(wrong);
+        self.set_auction_rules(AuctionRules::PLAIN);
+    }
+
+    /// A tick and a lot change only to finer ones.
+    fn finer_ticks(&mut self) {
+        let rules = self.venue.reference.listed(SPOT).expect("it is listed").instrument.spec.rules;
+        self.set_rules(TradingRules { tick: Price(4), lot: Quantity(6), ..rules });
+        self.place(buy(1, 96, 12));
+        for (tick, lot) in [(3, 6), (4, 4), (2, 3), (1, 1)] {
+            self.set_rules(TradingRules { tick: Price(tick), lot: Quantity(lot), ..rules });
+        }
+        self.clear();
+    }
+}

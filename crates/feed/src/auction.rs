@@ -1,0 +1,191 @@
+//! Auctions: phases, results and indicative prices.
+
+use crate::market::Market;
+use crate::view::{AuctionResult, AuctionView, Moment};
+use crate::{Feed, FoldError, Update};
+use rialto_core::book::{CallLevel, UncrossTerms, price_grid, uncross_call};
+use rialto_model::{
+    AuctionRules, InstrumentId, InstrumentState, Interrupted, Price, PriceRange, Quantity, Side,
+    Uncrossed,
+};
+
+impl Market {
+    /// Whether its indicative price is published.
+    pub(crate) fn is_in_call(&self) -> bool {
+        matches!(self.instrument.state, InstrumentState::Call | InstrumentState::ClosingCall)
+    }
+
+    /// Whether the best buy may be above the best sell: in a call and as long as its orders have not
+    /// traded.
+    pub(crate) fn may_be_crossed(&self) -> bool {
+        use InstrumentState as S;
+        !matches!(self.instrument.state, S::Open | S::Closed | S::Listed | S::Delisted)
+    }
+
+    /// The last price, or before the first trade the reference price of the rules.
+    fn reference(&self) -> Price {
+        self.last_price.unwrap_or(self.instrument.spec.rules.reference_price)
+    }
+
+    /// What would trade if the call ended now.
+    fn indicative(&mut self) -> Option<AuctionResult> {
+        let tick = self.instrument.spec.rules.tick;
+        let mut grid = tick;
+        if self.may_be_off_tick {
+            let sides = [Side::Buy, Side::Sell].into_iter();
+            let levels = sides.flat_map(|side| self.book.raw_levels(side));
+            grid = price_grid(tick, levels.map(|(price, _)| price));
+            self.may_be_off_tick = grid != tick;
+        }
+        let levels = |side| {
+            self.book.raw_levels(side).map(|(price, level)| CallLevel {
+                price,
+                quantity: Quantity(clamp(level.total)),
+                is_protection: level.market == level.queue.len(),
+            })
+        };
+        let terms = UncrossTerms {
+            tick: grid,
+            reference: self.reference(),
+            market_buys: 0,
+            market_sells: 0,
+        };
+        let found = uncross_call(levels(Side::Buy), levels(Side::Sell), &terms)?;
+        Some(AuctionResult {
+            price: found.price,
+            volume: Quantity(clamp(found.volume)),
+            surplus: Quantity(clamp(found.surplus)),
+        })
+    }
+}
+
+fn clamp(sum: i128) -> i64 {
+    sum.clamp(-i128::from(i64::MAX), i128::from(i64::MAX)) as i64
+}
+
+impl Feed {
+    pub(crate) fn set_state(
+        &mut self,
+        at: Moment,
+        instrument: InstrumentId,
+        state: InstrumentState,
+        emit: &mut impl FnMut(Update<'_>),
+    ) -> Result<(), FoldError> {
+        let index = self.market_index(at, instrument)?;
+        let market = &mut self.markets[index];
+        market.instrument.state = state;
+        market.call_changed = market.is_in_call();
+        let goes_on = state.collects() || state == InstrumentState::Uncrossing;
+        let auction = &mut market.auction;
+        (auction.state, auction.at, auction.indicative) = (state, at, None);
+        if !goes_on {
+            auction.interrupted = None;
+        }
+        emit(Update::Instrument(&market.instrument));
+        emit(Update::Auction(&market.auction));
+        Ok(())
+    }
+
+    pub(crate) fn uncrossed(
+        &mut self,
+        at: Moment,
+        event: &Uncrossed,
+        emit: &mut impl FnMut(Update<'_>),
+    ) -> Result<(), FoldError> {
+        let index = self.market_index(at, event.instrument)?;
+        let auction = &mut self.markets[index].auction;
+        let Uncrossed { price, volume, surplus, .. } = *event;
+        auction.last = Some(AuctionResult { price, volume, surplus });
+        auction.at = at;
+        emit(Update::Auction(auction));
+        Ok(())
+    }
+
+    pub(crate) fn interrupted(&mut self, at: Moment, event: &Interrupted) -> Result<(), FoldError> {
+        let index = self.market_index(at, event.instrument)?;
+        // The phase that follows publishes it.
+        self.markets[index].auction.interrupted = Some(*event);
+        Ok(())
+    }
+
+    pub(crate) fn set_auction_rules(
+        &mut self,
+        at: Moment,
+        instrument: InstrumentId,
+        rules: &AuctionRules,
+        emit: &mut impl FnMut(Update<'_>),
+    ) -> Result<(), FoldError> {
+        let index = self.market_index(at, instrument)?;
+        let market = &mut self.markets[index];
+        market.auction_rules = *rules;
+        emit(Update::Instrument(&market.instrument));
+        Ok(())
+    }
+
+    /// The instruments in a call whose books have changed since [`Feed::refresh_auction`].
+    pub fn auctions_to_refresh(&self) -> impl Iterator<Item = InstrumentId> + '_ {
+        let changed = self.markets.iter().filter(|market| market.call_changed);
+        changed.map(|market| market.instrument.id)
+    }
+
+    /// Computes the indicative price of a call, and publishes it if it has changed. The time that this
+    /// takes grows with the number of levels that cross, so it is done on request and not with every
+    /// order.
+    pub fn refresh_auction(&mut self, instrument: InstrumentId, emit: &mut impl FnMut(Update<'_>)) {
+        let at = self.now;
+        let index = (instrument.0 as usize).wrapping_sub(1);
+        let Some(market) = self.markets.get_mut(index).filter(|market| market.call_changed) else {
+            return;
+        };
+        market.call_changed = false;
+        let indicative = market.indicative();
+        if indicative != market.auction.indicative {
+            market.auction.indicative = indicative;
+            market.auction.at = at;
+            emit(Update::Auction(&market.auction));
+        }
+    }
+
+    /// The phase and the auction of an instrument; `None` if there is no such instrument. The indicative
+    /// price is that of the last [`Feed::refresh_auction`].
+    #[must_use]
+    pub fn auction(&self, instrument: InstrumentId) -> Option<&AuctionView> {
+        self.market(instrument).map(|market| &market.auction)
+    }
+
+    /// The rules of an instrument's auctions.
+    #[must_use]
+    pub fn auction_rules(&self, instrument: InstrumentId) -> Option<&AuctionRules> {
+        self.market(instrument).map(|market| &market.auction_rules)
+    }
+
+    /// The limits of the day of an instrument, if it has any.
+    #[must_use]
+    pub fn daily_limits(&self, instrument: InstrumentId) -> Option<PriceRange> {
+        let market = self.market(instrument)?;
+        let reference = market.instrument.spec.rules.reference_price;
+        PriceRange::around(reference, market.auction_rules.daily_range_ppm)
+    }
+
+    /// The prices at which an order that arrives now trades without an interruption; `None` if these are
+    /// all prices.
+    #[must_use]
+    pub fn trading_range(&self, instrument: InstrumentId) -> Option<PriceRange> {
+        let market = self.market(instrument)?;
+        let rules = &market.auction_rules;
+        let fixed = PriceRange::around(market.static_reference(), rules.static_range_ppm);
+        let moving = PriceRange::around(market.reference(), rules.dynamic_range_ppm);
+        match (fixed, moving) {
+            (Some(fixed), Some(moving)) => Some(fixed.intersect(moving)),
+            (range, other) => range.or(other),
+        }
+    }
+}
+
+impl Market {
+    /// The price of the last trade of an auction, or before the first the reference price of the
+    /// rules.
+    fn static_reference(&self) -> Price {
+        self.auction_price.unwrap_or(self.instrument.spec.rules.reference_price)
+    }
+}
