@@ -1,7 +1,7 @@
 //! Counts of events in histories, so that a simulation without any does not pass.
 
 use crate::extremes::Met;
-use crate::oracle::Oracle;
+use crate::oracle::{Auction, Oracle};
 use rialto_engine::RecoveryReport;
 
 #[derive(Debug, Default)]
@@ -28,6 +28,19 @@ pub(crate) struct Coverage {
     pub(crate) unproven_lost: u64,
     /// A journal that ended with a command that had suspended an order.
     takers_suspended: u64,
+    /// A journal that ended while the auctioned instrument looked for its price.
+    searches: u64,
+    /// A journal that ended while its orders traded.
+    uncrossings: u64,
+    /// A snapshot that was used and was taken while it looked for its price.
+    searches_in_snapshots: u64,
+    /// A snapshot that was used and was taken while its orders traded.
+    uncrossings_in_snapshots: u64,
+    /// Starts whose journal has such calls.
+    interrupted: u64,
+    extended: u64,
+    until_command: u64,
+    timed: u64,
     pub(crate) extremes: Met,
     longest: u64,
 }
@@ -43,10 +56,20 @@ impl Coverage {
         self.longest = self.longest.max(report.last.0);
     }
 
-    /// Counts orders that recovery had to continue.
-    pub(crate) fn found_suspended(&mut self, oracle: &Oracle, report: &RecoveryReport) {
+    /// Counts work that recovery had to continue, and what came before it.
+    pub(crate) fn found_in_work(&mut self, oracle: &Oracle, report: &RecoveryReport) {
         let last = oracle.at(report.last);
         self.takers_suspended += u64::from(last.is_some_and(|decided| decided.suspends));
+        let auction = |seq| oracle.at(seq).map(|decided| decided.auction);
+        let (ended_in, snapshot_in) = (auction(report.last), report.snapshot.and_then(auction));
+        self.searches += u64::from(ended_in == Some(Auction::Searches));
+        self.uncrossings += u64::from(ended_in == Some(Auction::Trades));
+        self.searches_in_snapshots += u64::from(snapshot_in == Some(Auction::Searches));
+        self.uncrossings_in_snapshots += u64::from(snapshot_in == Some(Auction::Trades));
+        self.interrupted += u64::from(oracle.calls.interrupted > 0);
+        self.extended += u64::from(oracle.calls.extended > 0);
+        self.until_command += u64::from(oracle.calls.until_command > 0);
+        self.timed += u64::from(oracle.calls.timed > 0);
     }
 
     /// The names of events that never happened.
@@ -70,6 +93,14 @@ impl Coverage {
             ("two faults came together", self.two_faults),
             ("a damaged group was lost that nothing proved", self.unproven_lost),
             ("recovery found a suspended taker", self.takers_suspended),
+            ("recovery found an instrument that searched for its price", self.searches),
+            ("recovery found an instrument whose auction traded", self.uncrossings),
+            ("a snapshot was used that held a search", self.searches_in_snapshots),
+            ("a snapshot was used that held an uncrossing", self.uncrossings_in_snapshots),
+            ("trading was interrupted", self.interrupted),
+            ("a call was extended", self.extended),
+            ("a call was extended until a command", self.until_command),
+            ("a call ended by itself", self.timed),
             ("a span of the chain was completed", self.longest / 4_096),
         ];
         let missing = met.into_iter().filter(|(_, count)| *count == 0);

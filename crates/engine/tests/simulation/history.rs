@@ -1,12 +1,13 @@
 //! One history: lives of an engine on one disk, and their ends.
 
+use crate::auctions;
 use crate::coverage::Coverage;
 use crate::invariants;
 use crate::oracle::Oracle;
 use crate::random::Random;
 use crate::shadow::Shadow;
 use crate::stage::{self, Bench};
-use crate::traffic::Traffic;
+use crate::traffic::{LongWork, Traffic};
 use crate::trouble::{Damage, NEVER, Trouble};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Faults;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SEGMENT_BYTES: u64 = 512 << 10;
-/// One of this many histories has orders that need many ticks.
+/// Three of this many histories have work of many ticks: one long takers, two auctions.
 const DEEP_EVERY: u64 = 25;
 /// The most failed starts in a row.
 const STARTS_MAX: usize = 20;
@@ -47,8 +48,8 @@ pub(crate) struct History<'a> {
     traffic: Traffic,
     /// A history of thousands of commands, so that it has whole spans of the chain.
     long: bool,
-    /// A history with orders that need many ticks.
-    deep: bool,
+    /// Its work of many ticks.
+    long_work: LongWork,
     /// The venue's time and the monotonic clock at the begin of this life.
     began: (Timestamp, Duration),
     /// Damage of stored data or of a read.
@@ -95,6 +96,11 @@ pub(crate) fn live(
         sabotage,
         ..bench.config
     };
+    let long_work = match seed % DEEP_EVERY {
+        11 => LongWork::Takers,
+        4 | 16 => LongWork::Auctions,
+        _ => LongWork::None,
+    };
     let mut history = History {
         coverage,
         shadow: Shadow::new(level),
@@ -102,8 +108,8 @@ pub(crate) fn live(
         random,
         bench,
         next_token: 0,
-        traffic: Traffic::new(seed % DEEP_EVERY == 11),
-        deep: seed % DEEP_EVERY == 11,
+        traffic: Traffic::new(long_work),
+        long_work,
         began: (Timestamp::ZERO, Duration::ZERO),
         damage: None,
         violation: Arc::default(),
@@ -129,17 +135,23 @@ impl History<'_> {
             .map(|_| Client { producer: engine.producer(), sent: HashMap::new() })
             .collect();
         let mut reader = engine.events(Seq(1 + self.random.below(30)));
-        let acts = match (self.long, self.deep) {
+        let acts = match (self.long, self.long_work) {
             (true, _) => 2_000,
-            (_, true) => 500,
-            _ => 120,
+            (_, LongWork::None) => 120,
+            (_, LongWork::Takers) => 500,
+            (_, LongWork::Auctions) => 800,
         };
         let mut left = 20 + self.random.below(acts);
         while left > 0 {
             left -= 1;
-            // A life ends while an order that needs many ticks is suspended.
-            if self.traffic.has_sent_long_taker() && self.random.percent(70) {
-                left = left.min(self.random.below(15));
+            if self.traffic.has_sent_work() {
+                if self.long_work == LongWork::Auctions {
+                    self.uncross_some(&engine, &mut stepped);
+                }
+                // A life ends while an order is suspended, or while an instrument uncrosses.
+                if self.random.percent(70) {
+                    left = left.min(self.random.below(15));
+                }
             }
             self.act(&troubles, &engine, &mut stepped, &mut clients, &mut reader)?;
             if matches!(engine.health(), Health::Failed(_)) {
@@ -241,7 +253,7 @@ impl History<'_> {
             Err(_) if self.bench.disk.is_down() => return Ok(true),
             Err(told) => return Err(format!("the journal cannot be read: {told}")),
         };
-        self.coverage.found_suspended(&oracle, report);
+        self.coverage.found_in_work(&oracle, report);
         if oracle.last() != report.last {
             return Err(format!("the report says {}, the journal {}", report.last, oracle.last()));
         }
@@ -268,7 +280,8 @@ impl History<'_> {
     ) -> Result<(), String> {
         match self.random.below(100) {
             0..40 => {
-                let burst = match (self.long, self.deep) {
+                let is_deep = self.long_work != LongWork::None;
+                let burst = match (self.long, is_deep) {
                     (false, true) if self.traffic.is_in_order() => 60,
                     (true, _) => 1 + self.random.below(60),
                     _ => 1 + self.random.below(4),
@@ -288,6 +301,11 @@ impl History<'_> {
                         self.next_token += 1;
                         self.traffic.taken();
                     }
+                }
+                if self.traffic.is_in_order() && self.long_work == LongWork::Auctions {
+                    // Thousands of orders come in between two other acts.
+                    self.step_in_turn(engine, stepped);
+                    self.listen(engine, clients, reader)?;
                 }
             }
             40..86 => {
@@ -332,6 +350,24 @@ impl History<'_> {
             self.listen(engine, clients, reader)?;
         }
         Ok(())
+    }
+
+    /// Gives a call that ends by itself the time, and takes some slices of its auction.
+    fn uncross_some(&mut self, engine: &Engine, stepped: &mut Stepped) {
+        self.bench.clock.advance(auctions::pause(&mut self.random));
+        for _ in 0..self.random.below(10) {
+            if self.random.percent(20) {
+                drop(engine.request_snapshot());
+            }
+            self.step_in_turn(engine, stepped);
+        }
+    }
+
+    fn step_in_turn(&mut self, engine: &Engine, stepped: &mut Stepped) {
+        for step in [Step::Sequencer, Step::Journal, Step::Events, Step::Follower] {
+            stepped.step(step);
+            self.shadow.marks(engine.marks(), self.bench.clock.passed());
+        }
     }
 
     /// Receives replies and events.

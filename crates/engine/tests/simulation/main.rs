@@ -3,6 +3,7 @@
 //! `RIALTO_SEEDS=from..to` sets the seeds; the test `soak` uses random ones for
 //! `RIALTO_SOAK_MINUTES`. A failure prints its seed; the same seed repeats the history.
 
+mod auctions;
 mod coverage;
 mod extremes;
 mod history;

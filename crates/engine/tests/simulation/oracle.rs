@@ -2,13 +2,14 @@
 //!
 //! It reads the journal's files itself, and uses no snapshots, marks or event log.
 
+use crate::auctions::AUCTIONED;
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_disk::Disk;
 use rialto_engine::{Answer, Execution};
 use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{
-    Amount, Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder, Outcome,
-    Seq, Timestamp, decode_command,
+    Amount, Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder,
+    InstrumentState, Outcome, Seq, Timestamp, Uncrossed, decode_command,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -19,14 +20,41 @@ pub(crate) struct Decided {
     pub(crate) answer: Answer,
     /// Whether an order had more matches than one command allows.
     pub(crate) suspends: bool,
+    /// What the auctioned instrument is about afterwards.
+    pub(crate) auction: Auction,
     /// The correct record of the event log.
     pub(crate) events: Vec<u8>,
+}
+
+/// The part of an auction that an instrument is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Auction {
+    #[default]
+    None,
+    /// It looks for the price.
+    Searches,
+    /// It has the price.
+    Trades,
+}
+
+/// How often the auctioned instrument came to something.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Calls {
+    /// Trading was interrupted.
+    pub(crate) interrupted: u64,
+    /// A call was extended for a time.
+    pub(crate) extended: u64,
+    /// A call was extended until a command.
+    pub(crate) until_command: u64,
+    /// A tick ended a call.
+    pub(crate) timed: u64,
 }
 
 pub(crate) struct Oracle {
     pub(crate) core: Core,
     /// By sequence, from 1.
     pub(crate) decided: Vec<Decided>,
+    pub(crate) calls: Calls,
 }
 
 struct Recorder(Vec<Event>);
@@ -51,7 +79,7 @@ impl Oracle {
         let newest = CoreConfig::new(EngineId(1));
         let rules_version = segments.rules_version_of(1).unwrap_or(begun_with);
         let core = Core::new(CoreConfig { hash_key: 99, rules_version, ..newest });
-        let mut oracle = Oracle { core, decided: Vec::new() };
+        let mut oracle = Oracle { core, decided: Vec::new(), calls: Calls::default() };
         while let Some(group) = reader.next_group().map_err(|error| error.to_string())? {
             let rules_version = segments.rules_version_of(group.first_seq());
             for (seq, record) in group {
@@ -81,7 +109,36 @@ impl Oracle {
         let suspends = self.core.next_due() == Timestamp::ZERO;
         let execution = execution_of(&command, &outcome, &recorder.0);
         let answer = Answer { seq, time, outcome, execution };
-        self.decided.push(Decided { command, answer, suspends, events });
+        let auction = self.follow_auction(&command, &recorder.0);
+        self.decided.push(Decided { command, answer, suspends, auction, events });
+    }
+
+    /// Where the auctioned instrument is after a command.
+    fn follow_auction(&mut self, command: &Command, events: &[Event]) -> Auction {
+        let mut auction = self.decided.last().map(|last| last.auction).unwrap_or_default();
+        for event in events {
+            match event {
+                Event::InstrumentStateSet { instrument: AUCTIONED, state } => {
+                    let uncrosses = *state == InstrumentState::Uncrossing;
+                    let is_tick = *command == Command::Tick;
+                    self.calls.timed += u64::from(uncrosses && is_tick);
+                    auction = if uncrosses { Auction::Searches } else { Auction::None };
+                }
+                Event::Uncrossed(Uncrossed { instrument: AUCTIONED, .. }) => {
+                    auction = Auction::Trades;
+                }
+                Event::Interrupted(it) if it.instrument == AUCTIONED => {
+                    let calls = &mut self.calls;
+                    match (auction, it.until_command) {
+                        (Auction::None, _) => calls.interrupted += 1,
+                        (_, false) => calls.extended += 1,
+                        (_, true) => calls.until_command += 1,
+                    }
+                }
+                _ => {}
+            }
+        }
+        auction
     }
 
     pub(crate) fn last(&self) -> Seq {

@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 use crate::stage::{ACCOUNTS, limit, rules, setting, until};
-use crate::{extremes, long_takers};
+use crate::{auctions, extremes, long_takers};
 use rialto_model::*;
 use std::collections::VecDeque;
 
@@ -13,14 +13,28 @@ const ORDERS_GUESSED: u64 = 120;
 pub(crate) struct Traffic {
     /// Commands that come first: the reference data.
     next: VecDeque<Command>,
-    /// Whether there are orders that need many ticks.
-    has_long_takers: bool,
-    has_sent_long_taker: bool,
+    /// What takes many ticks.
+    long_work: LongWork,
+    /// Whether `next` is such work, and not the reference data.
+    is_in_work: bool,
+    has_sent_work: bool,
+}
+
+/// Groups of commands that lead to work of many ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LongWork {
+    None,
+    Takers,
+    Auctions,
 }
 
 impl Traffic {
-    pub(crate) fn new(has_long_takers: bool) -> Self {
-        Self { next: setting().into(), has_long_takers, has_sent_long_taker: false }
+    pub(crate) fn new(long_work: LongWork) -> Self {
+        let mut next = VecDeque::from(setting());
+        if long_work == LongWork::Auctions {
+            next.extend(auctions::setting());
+        }
+        Self { next, long_work, is_in_work: false, has_sent_work: false }
     }
 
     /// Whether the order of commands matters now, so that they must come from one client.
@@ -30,24 +44,28 @@ impl Traffic {
 
     /// The next command; it stays until it is [taken](Self::taken).
     pub(crate) fn command(&mut self, random: &mut Random, now: Timestamp) -> Command {
-        if self.has_long_takers && self.next.is_empty() && random.percent(8) {
-            self.next = long_takers::commands(random).into();
+        if self.long_work != LongWork::None && self.next.is_empty() && random.percent(8) {
+            let work = match self.long_work {
+                LongWork::None => Vec::new(),
+                LongWork::Takers => long_takers::commands(random),
+                LongWork::Auctions => auctions::commands(random, now),
+            };
+            (self.next, self.is_in_work) = (work.into(), true);
         }
         self.next.front().copied().unwrap_or_else(|| command(random, now))
     }
 
     /// Removes the submitted command.
     pub(crate) fn taken(&mut self) {
-        // It is the last of its group; the reference data ends with a command that is not an order.
-        let is_last = self.next.len() == 1;
-        let is_order = matches!(self.next.front(), Some(Command::Place(_) | Command::Amend(_)));
-        self.has_sent_long_taker |= is_last && is_order;
+        if self.next.len() == 1 {
+            self.has_sent_work |= std::mem::take(&mut self.is_in_work);
+        }
         self.next.pop_front();
     }
 
-    /// Whether an order that needs many ticks was sent since the last call.
-    pub(crate) fn has_sent_long_taker(&mut self) -> bool {
-        std::mem::take(&mut self.has_sent_long_taker)
+    /// Whether the last command that leads to work of many ticks was sent since the last call.
+    pub(crate) fn has_sent_work(&mut self) -> bool {
+        std::mem::take(&mut self.has_sent_work)
     }
 }
 
@@ -114,7 +132,9 @@ fn command(random: &mut Random, now: Timestamp) -> Command {
                 InstrumentState::Open,
                 InstrumentState::Open,
                 InstrumentState::Halted,
-                InstrumentState::Closed,
+                InstrumentState::Withdrawn,
+                InstrumentState::Call,
+                InstrumentState::ClosingCall,
             ]),
         },
     }
