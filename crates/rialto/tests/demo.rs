@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic")]
 
+mod pty;
 mod running;
 
-use running::{Running, rialto, text};
+use pty::Terminal;
+use running::{Running, command, rialto, text};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -100,6 +102,129 @@ fn it_ends_when_its_time_is_over() {
         .and_then(|number| number.parse().ok())
         .unwrap();
     assert!(sequence > 500, "hardly anything happened: {stopped}");
+}
+
+/// The lines of one market and day in the summary.
+fn phases<'a>(running: &'a Running, day: &str, symbol: &str) -> Vec<&'a str> {
+    let lines = running.said.iter().map(|line| line.as_str());
+    let lines = lines.skip_while(|line| *line != day).skip(1);
+    let lines = lines.skip_while(|line| line.trim() != symbol).skip(1);
+    lines.take_while(|line| line.starts_with("    ")).map(str::trim).collect()
+}
+
+/// The price and the volume of an auction that traded, as in `…: 0.41 at 64012.50, no surplus`.
+fn price_and_volume(line: &str) -> (f64, f64) {
+    let numbers = line.split(": ").nth(1).and_then(|rest| rest.split(',').next());
+    let (volume, price) = numbers.and_then(|numbers| numbers.split_once(" at ")).expect(line);
+    (price.parse().unwrap(), volume.parse().unwrap())
+}
+
+#[test]
+fn a_day_goes_through_every_phase() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let data = data.to_str().unwrap();
+    let mut running = start(data, &["--rate", "1000", "--day", "8s"]);
+    let url = running.url();
+    let auction = |symbol: &str| -> Value {
+        let output = rialto(&["auction", symbol, "--json", "--url", &url]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    // In a call, the line shows the price of the auction, and so does the venue.
+    running.heard("day 1 ETH-BTC call");
+    let mut answer = auction("ETH-BTC");
+    while answer["state"] == "call" && answer["indicative"].is_null() {
+        answer = auction("ETH-BTC");
+    }
+    assert!(answer["indicative"]["price"].is_string() || answer["state"] != "call", "{answer}");
+    running.heard("(call, ");
+    let opening = running.heard("day 1 BTC-USD opening auction: ");
+    let interruption = running.heard("day 1 BTC-USD call, interruption: ");
+    assert!(interruption.contains(" is outside "), "{interruption}");
+    running.heard("day 1 BTC-USD auction of the interruption: ");
+    running.heard("day 1 BTC-USD open");
+    running.heard("day 1 ETH-USD halted");
+    running.heard("day 1 ETH-USD auction of the reopening: ");
+    let closing = running.heard("day 1 BTC-USD closing auction: ");
+    running.wait_for("day 2 BTC-USD pre_open");
+    for line in [opening, closing] {
+        let (price, volume) = price_and_volume(&line);
+        assert!((60_000.0..68_000.0).contains(&price) && volume > 0.0, "{line}");
+    }
+    running.terminate();
+
+    let all = running.line("1 trading day played to the end; in all ");
+    assert!(all.ends_with(" auctions, 1 interruption, 1 halt"), "{all}");
+    running.line("day 2, not to its end");
+    let states = |symbol| -> Vec<&str> {
+        let phases = phases(&running, "day 1", symbol);
+        phases.iter().filter_map(|line| line.split_whitespace().next()).collect()
+    };
+    let opens = ["pre_open", "call", "uncrossing", "open"];
+    let breaks = ["call", "uncrossing", "open"];
+    let closes = ["closing_call", "uncrossing", "closed"];
+    assert_eq!(states("BTC-USD"), [&opens[..], &breaks, &closes].concat());
+    assert_eq!(states("ETH-USD"), [&opens[..], &["halted"], &breaks, &closes].concat());
+    assert_eq!(states("ETH-BTC"), [&opens[..], &closes].concat());
+    for line in phases(&running, "day 1", "BTC-USD") {
+        let trades = match line.split_whitespace().next().unwrap() {
+            "open" | "uncrossing" => !line.contains("no trades"),
+            // An interruption of half a second may end before a price is published.
+            "call" if line.contains("interruption: ") => line.contains(" is outside "),
+            "call" | "closing_call" => line.contains("indicative at last "),
+            _ => line.contains("no trades"),
+        };
+        assert!(trades, "{line}");
+    }
+
+    // Without a day every instrument is open again.
+    let mut after = start(data, &["--rate", "300"]);
+    let url = after.url();
+    for symbol in ["BTC-USD", "ETH-USD", "ETH-BTC"] {
+        let output = rialto(&["auction", symbol, "--json", "--url", &url]);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["state"], "open", "{answer}");
+        assert_eq!(answer["rules"]["dynamic_range_ppm"], 0, "{answer}");
+    }
+    after.terminate();
+}
+
+#[test]
+fn the_view_shows_phases_and_what_an_auction_would_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let mut demo = command(&["demo", "--rate", "600", "--day", "5s", "--listen", "127.0.0.1:0"]);
+    demo.arg("--data").arg(&data);
+    let mut terminal = Terminal::run_command(40, demo);
+    terminal.wait_for(&["demo venue", "day 1"]);
+    terminal.wait_for(&["BTC-USD", "  call  ", " at ", " left to "]);
+    terminal.wait_for(&["BTC-USD", "  open  24 h high"]);
+    terminal.press("q");
+    // The last line of the demo says how to continue.
+    terminal.wait_for(&["demo --data"]);
+    let (status, is_back) = terminal.wait_for_end();
+    assert!(status.success() && is_back);
+    let (_, after) = terminal.written();
+    assert!(after.contains("    uncrossing    opening auction: "), "{after}");
+}
+
+#[test]
+fn a_day_that_cannot_be_played_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let data = data.to_str().unwrap();
+    for (arguments, told) in [
+        (["--day", "4s", "--rate", "200"], "4s is too short for a day with all its phases; give"),
+        (["--day", "9d", "--rate", "200"], "9d is too long for a day"),
+        (["--day", "10", "--rate", "200"], "\"10\" is not a duration; write"),
+        (["--day", "10m", "--rate", "99"], "--rate 99 enters too few orders for the auctions"),
+    ] {
+        let refused = rialto(&[&["demo", "--data", data][..], &arguments].concat());
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let error = text(&refused.stderr);
+        assert!(error.contains(told), "{error}");
+    }
+    assert!(!Path::new(data).exists(), "it was refused before anything was made");
 }
 
 #[test]

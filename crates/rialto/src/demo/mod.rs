@@ -1,5 +1,6 @@
 //! `rialto demo`: a venue with three markets and simulated members, to look at and to trade on.
 
+mod day;
 mod flow;
 mod markets;
 mod seed;
@@ -13,15 +14,15 @@ use crate::logging::Logging;
 use crate::stop::Stop;
 use crate::terminal::{is_interactive, is_stderr_terminal, say};
 use crate::venue::Venue;
+use day::{Day, Operator};
 use flow::Flow;
 use rialto_disk::RealDisk;
 use rialto_engine::{Level, StorageLevel};
-use rialto_model::Instrument;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use view::Footer;
+use view::{Footer, Subject};
 use visitor::Visitor;
 
 /// The longest wait until queries see the commands of the start.
@@ -57,12 +58,29 @@ pub struct Args {
     /// terminal.
     #[arg(long)]
     plain: bool,
+    /// Play a trading day of this length over and over: pre_open, opening auction, trading with an
+    /// interruption and a halt, closing auction, closed. The demo sends an operator's commands for
+    /// it. Without, every instrument stays open.
+    #[arg(long, value_name = "DURATION", value_parser = day::length)]
+    day: Option<Duration>,
     /// The seed of the simulated members.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 impl Args {
+    fn check(&self) -> Result<(), Error> {
+        if self.day.is_some() && self.rate < day::RATE_MIN {
+            return Err(Error::Usage(format!(
+                "--rate {} enters too few orders for the auctions of --day: give at least {}, or \
+                 leave out --rate",
+                self.rate,
+                day::RATE_MIN
+            )));
+        }
+        Ok(())
+    }
+
     fn config(&self) -> Config {
         let mut config = Config::default();
         config.engine.data_dir.clone_from(&self.data);
@@ -85,6 +103,7 @@ impl Args {
 /// # Errors
 /// It does not start, or ends other than in an orderly way.
 pub fn run(args: &Args) -> Result<(), Error> {
+    args.check()?;
     let stop = Stop::on_signals()?;
     let config = args.config();
     let logging = Logging::start(&config)?;
@@ -113,7 +132,22 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop, logging: &Logging) -> Result<(
     let seeded = seed::seed(&mut producer)?;
     venue.wait_visible(seeded, VISIBLE_TIMEOUT)?;
     let instruments = seed::instruments(&venue.live().read())?;
+    if args.day.is_none() {
+        Operator::retire(venue, &args.data, &instruments)?;
+    }
     let visitor = Visitor::greet(venue, &args.data)?;
+    let day = match args.day {
+        Some(length) => {
+            let operator = Operator::appoint(venue, &args.data)?;
+            say(format_args!(
+                "a trading day takes {}. The venue has no calendar yet: the demo sends the commands \
+                 of an operator, rialto admin state and auction-rules\n",
+                crate::duration::show(length)
+            ));
+            Some(Day::start(venue, operator, &instruments, length)?)
+        }
+        None => None,
+    };
     let flow = match args.rate {
         0 => None,
         rate => {
@@ -130,12 +164,21 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop, logging: &Logging) -> Result<(
             // Its members do not pass the desk, which would refuse their orders.
             || venue.engine().storage().level() == StorageLevel::Reserved
             || flow.as_ref().is_some_and(Flow::is_over)
+            || day.as_ref().is_some_and(Day::is_over)
             || venue.check().is_err()
     };
-    watch(args, venue, &instruments, &visitor, logging, is_over);
+    let record = day.as_ref().map(|day| Arc::clone(day.record()));
+    let subject =
+        Subject { venue, instruments: &instruments, day: record.as_deref(), day_length: args.day };
+    watch(args, &subject, &visitor, logging, is_over);
+    let played = day.map_or(Ok(()), Day::end);
     // Ending the flow waits for its last answers, so that they are in the closed journal.
     drop(flow);
-    venue.check()
+    for line in record.iter().flat_map(|record| record.summary()) {
+        say(format_args!("{line}"));
+    }
+    venue.check()?;
+    played
 }
 
 /// Bytes written to journal and event log in this run.
@@ -146,8 +189,7 @@ fn written(venue: &Venue) -> u64 {
 
 fn watch(
     args: &Args,
-    venue: &Venue,
-    instruments: &[Instrument],
+    subject: &Subject<'_>,
     visitor: &Visitor,
     logging: &Logging,
     is_over: impl Fn(Duration) -> bool,
@@ -156,7 +198,7 @@ fn watch(
         let footer = Footer { url: visitor.url(), order_line: visitor.order_line() };
         // Log lines would overwrite the picture.
         let held = is_stderr_terminal().then(|| logging.hold());
-        let watched = view::watch(venue, instruments, &footer, || is_over(Duration::ZERO));
+        let watched = view::watch(subject, &footer, || is_over(Duration::ZERO));
         drop(held);
         // The lines at the start are gone from the screen by now.
         visitor.tell();
@@ -165,5 +207,5 @@ fn watch(
             Err(error) => tracing::warn!("the view ended ({error}); going on without"),
         }
     }
-    view::log(venue, instruments, is_over);
+    view::log(subject, is_over);
 }

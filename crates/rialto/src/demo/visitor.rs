@@ -75,7 +75,7 @@ impl Visitor {
 }
 
 /// The key of an earlier run, if the venue still takes it.
-fn known(venue: &Venue, path: &Path) -> Option<KeyFile> {
+pub(super) fn known(venue: &Venue, path: &Path) -> Option<KeyFile> {
     let file = KeyFile::read(path).ok()?;
     let works = venue
         .keys()

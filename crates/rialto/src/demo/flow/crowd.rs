@@ -2,7 +2,7 @@
 
 use super::makers::is_open;
 use super::plan::{Plan, Purpose};
-use super::world::World;
+use super::world::{Entry, World};
 use crate::demo::markets::{MARKETS, Role, accounts};
 use rialto_feed::Feed;
 use rialto_model::{
@@ -14,6 +14,9 @@ const STANDING_MAX: usize = 60;
 /// The mean distance of an order from the value, relative to it, and the most.
 const DISTANCE_MEAN: f64 = 0.002;
 const DISTANCE_MAX: f64 = 0.03;
+/// How much further an order goes where orders collect, relative to the value: some are then beyond
+/// the other side of the book.
+const EAGERNESS: f64 = 0.001;
 
 /// The crowd's accounts.
 pub(super) struct Crowd {
@@ -32,11 +35,23 @@ impl Crowd {
     /// Enters an order, and perhaps cancels or reduces another.
     pub(super) fn plan(&mut self, world: &mut World, feed: &Feed, plan: &mut Plan) {
         let market = world.pick_market();
+        let entry = world.entry(market);
+        if entry == Entry::Refused {
+            return;
+        }
         let who = world.dice.below(self.accounts.len());
         let account = self.accounts[who];
         let list = who * MARKETS.len() + market;
-        let side = world.pick_side();
-        let distance = (world.dice.exponential() * DISTANCE_MEAN).clamp(0.000_2, DISTANCE_MAX);
+        let opinion = world.opinion(market, account);
+        let mut distance = (world.dice.exponential() * DISTANCE_MEAN).clamp(0.000_2, DISTANCE_MAX);
+        let side = match entry {
+            // An account that enters orders of one side only does not trade with itself.
+            Entry::ForAuction(_) => {
+                distance -= EAGERNESS;
+                if opinion > 0.0 { Side::Buy } else { Side::Sell }
+            }
+            _ => world.pick_side(),
+        };
         let away = match side {
             Side::Buy => 1.0 - distance,
             Side::Sell => 1.0 + distance,
@@ -52,6 +67,12 @@ impl Crowd {
             let nanoseconds = (seconds * Timestamp::SECOND as f64) as u64;
             order.expire_at = now().saturating_add(nanoseconds);
             purpose = Purpose::Plain;
+        }
+        if let Entry::ForAuction(auction_only) = entry
+            && world.dice.chance(0.2)
+        {
+            order.time_in_force = auction_only;
+            order.expire_at = Timestamp::ZERO;
         }
         plan.add(purpose, Command::Place(order));
         self.touch_another(list, account, world, feed, plan);

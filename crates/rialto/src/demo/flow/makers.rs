@@ -1,7 +1,7 @@
 //! Market makers: each keeps a ladder of quotes around its estimate of the value.
 
 use super::plan::{Plan, Purpose};
-use super::world::World;
+use super::world::{Entry, World};
 use crate::demo::markets::{MARKETS, Role, accounts};
 use rialto_feed::Feed;
 use rialto_model::{AccountId, Command, Instrument, OrderId, OrderRef, PostOnly, Side};
@@ -59,6 +59,10 @@ impl Makers {
     /// Replaces one quote: enters a new order and cancels the old one.
     pub(super) fn plan(&mut self, world: &mut World, feed: &Feed, plan: &mut Plan) {
         let market = world.pick_market();
+        let entry = world.entry(market);
+        if entry == Entry::Refused {
+            return;
+        }
         let per_market = self.slots.len() / MARKETS.len();
         let at = market * per_market + world.dice.below(per_market);
         let slot = &mut self.slots[at];
@@ -73,12 +77,15 @@ impl Makers {
             Side::Buy => -distance,
             Side::Sell => distance,
         };
-        let value = world.prices[market] * (1.0 + away + self.skews[slot.maker][market]);
+        let off = self.skews[slot.maker][market] + world.opinion(market, account);
+        let value = world.prices[market] * (1.0 + away + off);
         let price = world.price(market, value, slot.side);
         let dollars = world.dice.between(500.0, 3_000.0) * (1.0 + slot.level as f64 * 0.8);
         let quantity = world.quantity(market, dollars);
         let mut order = world.limit(account, market, slot.side, price, quantity);
-        order.post_only = PostOnly::Slide;
+        if entry == Entry::Continuous {
+            order.post_only = PostOnly::Slide;
+        }
         slot.waits = true;
         plan.add(Purpose::Quote(at as u32), Command::Place(order));
         let old = slot.order.take().filter(|order| is_open(feed, *order));

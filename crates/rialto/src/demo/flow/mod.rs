@@ -144,6 +144,7 @@ impl Members {
     fn plan_orders(&mut self, count: usize) {
         let Members { live, world, makers, crowd, takers, plan, .. } = self;
         let feed = live.read();
+        world.see(&feed);
         for _ in 0..count {
             match world.dice.below(100) {
                 0..80 => makers.plan(world, &feed, plan),
@@ -193,6 +194,7 @@ impl Members {
             Purpose::Plain => {}
             Purpose::Quote(slot) => self.makers.learn(slot, order),
             Purpose::Standing(list) => self.crowd.learn(list, order),
+            Purpose::Waiting(list) => self.takers.learn(list, order),
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Purpose {
     Quote(u32),
     /// A crowd, for the list that the order belongs into.
     Standing(u32),
+    /// A taker, for the list of orders that wait for an auction.
+    Waiting(u32),
 }
 
 impl Purpose {
@@ -32,6 +34,7 @@ impl Purpose {
             Purpose::Plain => 0,
             Purpose::Quote(slot) => 1 << 32 | u64::from(slot),
             Purpose::Standing(list) => 2 << 32 | u64::from(list),
+            Purpose::Waiting(list) => 3 << 32 | u64::from(list),
         }
     }
 
@@ -40,6 +43,7 @@ impl Purpose {
         match token >> 32 {
             1 => Purpose::Quote(number),
             2 => Purpose::Standing(number),
+            3 => Purpose::Waiting(number),
             _ => Purpose::Plain,
         }
     }
@@ -51,7 +55,8 @@ mod tests {
 
     #[test]
     fn tokens_lead_back() {
-        for purpose in [Purpose::Plain, Purpose::Quote(0), Purpose::Standing(u32::MAX)] {
+        let lists = [Purpose::Standing(u32::MAX), Purpose::Waiting(7)];
+        for purpose in [Purpose::Plain, Purpose::Quote(0)].into_iter().chain(lists) {
             assert_eq!(Purpose::of(purpose.token()), purpose);
         }
     }

@@ -1,31 +1,52 @@
-//! Takers: trade with resting orders, in moods.
+//! Takers: trade with resting orders, in moods; in a call they enter orders for its auction.
 
 use super::plan::{Plan, Purpose};
-use super::world::World;
-use crate::demo::markets::{CURRENCIES, Role, accounts};
-use rialto_model::{AccountId, Command, OrderKind, OrderSize, Price, Side, TimeInForce};
+use super::world::{Entry, World};
+use crate::demo::markets::{CURRENCIES, MARKETS, Role, accounts};
+use rialto_model::{
+    AccountId, Command, OrderId, OrderKind, OrderRef, OrderSize, Price, Side, TimeInForce,
+};
+use std::collections::VecDeque;
 
 /// How much worse than the value a taker's limit may be, relative to it.
 const HASTE: f64 = 0.001_5;
 /// The median worth of a taker's order and the most, in dollars.
 const DOLLARS_MEDIAN: f64 = 900.0;
 const DOLLARS_MAX: f64 = 60_000.0;
+/// The orders that one account has waiting for the auction of one market before it withdraws the
+/// oldest.
+const WAITING_MAX: usize = 40;
 
 /// All takers.
 pub(super) struct Takers {
     accounts: Vec<AccountId>,
+    /// The orders for an auction of each account and market.
+    waiting: Vec<VecDeque<OrderId>>,
 }
 
 impl Takers {
     pub(super) fn new() -> Takers {
-        Takers { accounts: accounts(Role::Taker) }
+        let accounts = accounts(Role::Taker);
+        let waiting = vec![VecDeque::new(); accounts.len() * MARKETS.len()];
+        Takers { accounts, waiting }
     }
 
-    /// Trades.
+    /// Trades, or enters an order for the auction.
     pub(super) fn plan(&mut self, world: &mut World, plan: &mut Plan) {
         let market = world.pick_market();
-        let account = self.accounts[world.dice.below(self.accounts.len())];
-        let side = world.pick_mood_side();
+        let who = world.dice.below(self.accounts.len());
+        let (account, list) = (self.accounts[who], who * MARKETS.len() + market);
+        let auction_only = match world.entry(market) {
+            Entry::Refused => return,
+            Entry::ForAuction(auction_only) => Some(auction_only),
+            Entry::Continuous => None,
+        };
+        let side = match auction_only {
+            // An account that enters orders of one side only does not trade with itself.
+            Some(_) if world.opinion(market, account) > 0.0 => Side::Buy,
+            Some(_) => Side::Sell,
+            None => world.pick_mood_side(),
+        };
         let dollars = (DOLLARS_MEDIAN * (world.dice.normal() * 1.1).exp()).min(DOLLARS_MAX);
         let quantity = world.quantity(market, dollars.max(20.0));
         let away = match side {
@@ -40,6 +61,15 @@ impl Takers {
             order.kind = OrderKind::Market;
             order.price = Price::ZERO;
         }
+        if let Some(auction_only) = auction_only {
+            let any = world.dice.chance(0.3);
+            order.time_in_force = if any { TimeInForce::Gfa } else { auction_only };
+            plan.add(Purpose::Waiting(list as u32), Command::Place(order));
+            self.withdraw(list, account, plan);
+            return;
+        }
+        // The auction that these waited for is over.
+        self.waiting[list].clear();
         if way < 0.2 {
             // An order of this value at present prices.
             let instrument = &world.instruments[market];
@@ -50,5 +80,21 @@ impl Takers {
             order.size = OrderSize::Quote(rialto_model::Amount(amount));
         }
         plan.add(Purpose::Plain, Command::Place(order));
+    }
+
+    /// Withdraws the oldest order of a list that has grown too long.
+    fn withdraw(&mut self, list: usize, account: AccountId, plan: &mut Plan) {
+        if self.waiting[list].len() > WAITING_MAX
+            && let Some(order) = self.waiting[list].pop_front()
+        {
+            plan.add(Purpose::Plain, Command::Cancel { account, order: OrderRef::Id(order) });
+        }
+    }
+
+    /// Handles the answer to an order for an auction.
+    pub(super) fn learn(&mut self, list: u32, order: Option<OrderId>) {
+        if let (Some(list), Some(order)) = (self.waiting.get_mut(list as usize), order) {
+            list.push_back(order);
+        }
     }
 }

@@ -1,14 +1,43 @@
-//! What every simulated member sees: values, instruments, a mood, and how to round.
+//! What every simulated member sees: values, instruments, phases, a mood, and how to round.
 
 use super::dice::Dice;
 use super::fair::Fair;
-use crate::demo::markets::MARKETS;
+use crate::demo::markets::{MARKETS, MEMBERS};
 use rialto_feed::Feed;
-use rialto_model::{AccountId, Instrument, NewOrder, Price, Quantity, Side};
+use rialto_model::{
+    AccountId, Instrument, InstrumentState, NewOrder, Price, Quantity, Side, TimeInForce,
+};
 use std::time::Duration;
 
 /// Of a hundred orders, how many go to each market.
 const SHARES: [usize; 3] = [45, 35, 20];
+/// How far apart the values are that members believe in during a call, relative to the value. They
+/// are about as far apart as the quotes of a maker reach, so that the book crosses.
+const DISAGREEMENT: f64 = 0.000_8;
+
+/// Which orders the phase of a market lets members enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// Orders trade as they come in.
+    Continuous,
+    /// Orders collect for an auction; the time in force is that of orders for this auction alone.
+    ForAuction(TimeInForce),
+    /// No orders are accepted.
+    Refused,
+}
+
+impl Entry {
+    fn of(state: InstrumentState) -> Entry {
+        match state {
+            InstrumentState::Open => Entry::Continuous,
+            InstrumentState::PreOpen | InstrumentState::Call => {
+                Entry::ForAuction(TimeInForce::AtOpen)
+            }
+            InstrumentState::ClosingCall => Entry::ForAuction(TimeInForce::AtClose),
+            _ => Entry::Refused,
+        }
+    }
+}
 
 /// The state that every simulated member sees.
 pub(super) struct World {
@@ -19,6 +48,10 @@ pub(super) struct World {
     pub(super) prices: [f64; 3],
     /// From -1, when takers sell, to 1, when they buy.
     mood: f64,
+    entries: [Entry; MARKETS.len()],
+    /// For each market and member, how far off the value the member believes it to be, relative to
+    /// it. In continuous trading they agree.
+    opinions: [[f64; MEMBERS.len()]; MARKETS.len()],
 }
 
 impl World {
@@ -32,7 +65,15 @@ impl World {
         };
         let fair = Fair::new(last(0), last(1), [begin(0), begin(1)]);
         let prices = fair.prices();
-        World { dice: Dice::new(seed), instruments, fair, prices, mood: 0.0 }
+        World {
+            dice: Dice::new(seed),
+            instruments,
+            fair,
+            prices,
+            mood: 0.0,
+            entries: [Entry::Continuous; MARKETS.len()],
+            opinions: [[0.0; MEMBERS.len()]; MARKETS.len()],
+        }
     }
 
     /// Lets time pass.
@@ -43,6 +84,32 @@ impl World {
         // A mood lasts about ten seconds.
         let draw = self.dice.normal() * (seconds * 0.1).sqrt();
         self.mood = (self.mood * (1.0 - (seconds * 0.1).min(1.0)) + draw).clamp(-1.0, 1.0);
+    }
+
+    /// Reads the phases. At the beginning of a call the members form their opinions.
+    pub(super) fn see(&mut self, feed: &Feed) {
+        for market in 0..MARKETS.len() {
+            let Some(auction) = feed.auction(self.instruments[market].id) else { continue };
+            let entry = Entry::of(auction.state);
+            if entry == self.entries[market] {
+                continue;
+            }
+            self.entries[market] = entry;
+            let disagreement = if entry == Entry::Continuous { 0.0 } else { DISAGREEMENT };
+            for opinion in &mut self.opinions[market] {
+                *opinion = self.dice.normal() * disagreement;
+            }
+        }
+    }
+
+    pub(super) fn entry(&self, market: usize) -> Entry {
+        self.entries[market]
+    }
+
+    /// How far off the value an account believes it to be, relative to it.
+    pub(super) fn opinion(&self, market: usize, account: AccountId) -> f64 {
+        let who = MEMBERS.iter().position(|member| member.account() == account);
+        who.map_or(0.0, |who| self.opinions[market][who])
     }
 
     pub(super) fn pick_market(&mut self) -> usize {

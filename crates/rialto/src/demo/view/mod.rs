@@ -8,6 +8,7 @@ mod text;
 
 pub(crate) use screen::Footer;
 
+use crate::demo::day::Record;
 use crate::terminal::{Key, RawTerminal, say};
 use crate::venue::Venue;
 use gauges::Meter;
@@ -17,14 +18,26 @@ use std::time::{Duration, Instant};
 
 const FRAME_PERIOD: Duration = Duration::from_millis(250);
 const LINE_PERIOD: Duration = Duration::from_secs(2);
+/// Lines that a day has at least: some in each of its calls.
+const LINES_PER_DAY: u32 = 40;
+
+/// What is shown.
+pub(crate) struct Subject<'a> {
+    pub(crate) venue: &'a Venue,
+    pub(crate) instruments: &'a [Instrument],
+    /// The trading days that are played, if any are.
+    pub(crate) day: Option<&'a Record>,
+    /// The length of a day.
+    pub(crate) day_length: Option<Duration>,
+}
 
 /// Draws the venue until a key says that it is enough, or `is_over` does.
 pub(crate) fn watch(
-    venue: &Venue,
-    instruments: &[Instrument],
+    subject: &Subject<'_>,
     footer: &Footer<'_>,
     mut is_over: impl FnMut() -> bool,
 ) -> std::io::Result<()> {
+    let instruments = subject.instruments;
     let terminal = RawTerminal::enter()?;
     let mut meter = Meter::default();
     let mut market = 0;
@@ -48,30 +61,31 @@ pub(crate) fn watch(
             continue;
         }
         frame_due = Instant::now() + FRAME_PERIOD;
-        if let Some(picture) = Picture::take(venue, instruments, market, &mut meter) {
+        if let Some(picture) = Picture::take(subject, market, &mut meter) {
             terminal.draw(&screen::lines(&picture, market, footer, terminal.size()))?;
         }
     }
     Ok(())
 }
 
-/// Prints a line about the venue every few seconds until `is_over`, which is asked after waits of
+/// Prints a line about the venue every few seconds, and one for each phase of a day, until `is_over`, which is asked after waits of
 /// at most the time it is given.
-pub(crate) fn log(
-    venue: &Venue,
-    instruments: &[Instrument],
-    mut is_over: impl FnMut(Duration) -> bool,
-) {
+pub(crate) fn log(subject: &Subject<'_>, mut is_over: impl FnMut(Duration) -> bool) {
+    let wanted = subject.day_length.map_or(LINE_PERIOD, |length| length / LINES_PER_DAY);
+    let period = wanted.clamp(FRAME_PERIOD, LINE_PERIOD);
     let mut meter = Meter::default();
-    let mut line_due = Instant::now() + LINE_PERIOD;
+    let mut line_due = Instant::now() + period;
     // The first line is computed against this first sample.
-    let _ = Picture::take(venue, instruments, 0, &mut meter);
+    let _ = Picture::take(subject, 0, &mut meter);
     while !is_over(line_due.saturating_duration_since(Instant::now()).min(FRAME_PERIOD)) {
+        for line in subject.day.iter().flat_map(|day| day.new_lines()) {
+            say(format_args!("{line}"));
+        }
         if Instant::now() < line_due {
             continue;
         }
-        line_due += LINE_PERIOD;
-        if let Some(picture) = Picture::take(venue, instruments, 0, &mut meter) {
+        line_due += period;
+        if let Some(picture) = Picture::take(subject, 0, &mut meter) {
             say(format_args!("{}", plain::line(&picture)));
         }
     }

@@ -1,10 +1,10 @@
 //! The data of the view, read from the venue in one step, so that drawing holds no lock of the
 //! feed.
 
+use super::Subject;
 use super::gauges::{Gauges, Meter};
-use crate::venue::Venue;
 use rialto_engine::{Health, Level, Marks};
-use rialto_feed::{Depth, PublicTrade, Ticker};
+use rialto_feed::{AuctionView, Depth, PublicTrade, Ticker};
 use rialto_model::Instrument;
 
 /// Price levels of each side that are read.
@@ -16,6 +16,8 @@ const TRADES: usize = 60;
 pub(crate) struct MarketPicture {
     pub(crate) instrument: Instrument,
     pub(crate) ticker: Ticker,
+    /// Its phase and its auction, as `GET /v1/auction/{symbol}` answers.
+    pub(crate) auction: AuctionView,
 }
 
 /// What the view shows.
@@ -29,16 +31,14 @@ pub(crate) struct Picture {
     pub(crate) marks: Marks,
     pub(crate) feed_lag: u64,
     pub(crate) health: Health,
+    /// The number of the trading day, if days are played.
+    pub(crate) day: Option<u64>,
 }
 
 impl Picture {
     /// Looks at the venue; `None` if it does not list that market.
-    pub(crate) fn take(
-        venue: &Venue,
-        instruments: &[Instrument],
-        market: usize,
-        meter: &mut Meter,
-    ) -> Option<Picture> {
+    pub(crate) fn take(subject: &Subject<'_>, market: usize, meter: &mut Meter) -> Option<Picture> {
+        let Subject { venue, instruments, day, .. } = subject;
         let engine = venue.engine();
         let live = venue.live();
         let gauges = meter.read(engine, live);
@@ -48,7 +48,8 @@ impl Picture {
             .iter()
             .filter_map(|instrument| {
                 let ticker = feed.ticker(instrument.id)?;
-                Some(MarketPicture { instrument: *instrument, ticker })
+                let auction = *feed.auction(instrument.id)?;
+                Some(MarketPicture { instrument: *instrument, ticker, auction })
             })
             .collect();
         let picture = Picture {
@@ -60,6 +61,7 @@ impl Picture {
             marks: engine.marks(),
             feed_lag: live.lag(),
             health: engine.health(),
+            day: day.and_then(|day| day.number()),
         };
         Some(picture)
     }

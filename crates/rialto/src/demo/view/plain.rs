@@ -3,7 +3,8 @@
 use super::picture::Picture;
 use super::screen::write_name;
 use super::text::{latency, time_of_day};
-use rialto_model::Timestamp;
+use crate::demo::day::result;
+use rialto_model::{InstrumentState, Timestamp};
 use std::fmt::Write;
 
 /// The state of the venue in one line.
@@ -29,6 +30,16 @@ pub(crate) fn line(picture: &Picture) -> String {
             .last
             .map_or_else(|| "-".to_string(), |price| price.decimal(spec.price_scale).to_string());
         let _ = write!(line, " {} {last}", spec.symbol);
+        let state = market.auction.state;
+        if picture.day.is_some() || state != InstrumentState::Open {
+            let _ = match &market.auction.indicative {
+                Some(indicative) => {
+                    let indicative = result(&market.instrument, indicative);
+                    write!(line, " ({}, {indicative})", state.name())
+                }
+                None => write!(line, " ({})", state.name()),
+            };
+        }
     }
     line
 }

@@ -3,8 +3,9 @@
 
 use super::picture::{MarketPicture, Picture};
 use super::text::{grouped, latency, megabytes, short, time_of_day};
+use crate::demo::day::result;
 use rialto_feed::PriceLevel;
-use rialto_model::{CurrencyId, Price, Scale, Side};
+use rialto_model::{CurrencyId, InstrumentState, Price, Scale, Side};
 
 const BOLD: &str = "\x1b[1m";
 const DIM: &str = "\x1b[2m";
@@ -57,8 +58,9 @@ pub(crate) fn lines(
 }
 
 fn headline(picture: &Picture, footer: &Footer<'_>) -> String {
+    let day = picture.day.map_or_else(String::new, |day| format!("   day {BOLD}{day}{PLAIN}"));
     format!(
-        "{BOLD}RIALTO{PLAIN} demo venue   {CYAN}{}{PLAIN}   level {BOLD}{}{PLAIN}   {}   seq {}   \
+        "{BOLD}RIALTO{PLAIN} demo venue{day}   {CYAN}{}{PLAIN}   level {BOLD}{}{PLAIN}   {}   seq {}   \
          {} written",
         footer.url,
         picture.level,
@@ -110,17 +112,37 @@ fn ticker(at: usize, market: &MarketPicture, chosen: bool) -> String {
         _ => (PLAIN, "-".to_string()),
     };
     let mark = if chosen { REVERSE } else { "" };
-    format!(
-        " {} {mark}{:<9}{PLAIN}{BOLD}{:>13}{PLAIN} {colour}{change:>8}{PLAIN}{DIM}  24 h high \
-         {:>12}  low {:>12}  volume {:>10} {}{PLAIN}",
+    let phase = phase(market);
+    let line = format!(
+        " {} {mark}{:<9}{PLAIN}{BOLD}{:>13}{PLAIN} {colour}{change:>8}{PLAIN}  {phase}",
         at + 1,
         spec.symbol.as_str(),
         price(ticker.last),
+    );
+    if market.auction.state != InstrumentState::Open {
+        return line;
+    }
+    format!(
+        "{line}{DIM}  24 h high {:>12}  low {:>12}  volume {:>10} {}{PLAIN}",
         price(ticker.high),
         price(ticker.low),
         short(ticker.base_volume.decimal(base_scale(spec.base))),
         spec.symbol.as_str().split('-').next().unwrap_or_default(),
     )
+}
+
+/// The phase of a market; in a call with what its auction would be now.
+fn phase(market: &MarketPicture) -> String {
+    let state = market.auction.state;
+    let name = state.name();
+    match &market.auction.indicative {
+        Some(indicative) => {
+            let indicative = result(&market.instrument, indicative);
+            format!("{CYAN}{name}{PLAIN}  {BOLD}{indicative}{PLAIN}")
+        }
+        None if state == InstrumentState::Open => format!("{GREEN}{name}{PLAIN}"),
+        None => format!("{CYAN}{name}{PLAIN}"),
+    }
 }
 
 fn base_scale(currency: CurrencyId) -> Scale {
@@ -157,6 +179,8 @@ fn ladder(picture: &Picture, market: &MarketPicture, room: usize) -> Vec<String>
 fn spread(picture: &Picture, scale: Scale) -> String {
     let best = picture.depth.bids.first().zip(picture.depth.asks.first());
     let text = match best {
+        // In a call, until its orders trade.
+        Some((bid, ask)) if bid.price >= ask.price => "crossed".to_string(),
         Some((bid, ask)) => {
             let spread = Price(ask.price.0 - bid.price.0).decimal(scale);
             format!("spread {spread}")
@@ -172,6 +196,8 @@ fn trades(picture: &Picture, market: &MarketPicture, room: usize) -> Vec<String>
     let mut lines = vec![format!("{DIM}last trades        price     quantity{PLAIN}")];
     lines.extend(picture.trades.iter().take(room.saturating_sub(1)).map(|trade| {
         let (colour, arrow) = match trade.taker_side {
+            // Nobody came in.
+            _ if trade.auction => (CYAN, "●"),
             Side::Buy => (GREEN, "▲"),
             Side::Sell => (RED, "▼"),
         };
