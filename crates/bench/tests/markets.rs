@@ -53,4 +53,19 @@ fn every_part_has_its_rows_and_each_was_checked() {
     let beside = of("during a kill switch", "longest, each at its shortest");
     assert_eq!(beside.len(), 1, "{text}");
     assert!(beside[0]["checks"]["commands_meanwhile"].as_u64().unwrap() > 0);
+    for book in ["2000 orders that cross on 40 levels", "2000 orders that cross on 200 levels"] {
+        let (uncrossing, longest) =
+            (format!("core, uncrossing of {book}"), "longest command, each");
+        assert_eq!(of(&uncrossing, "time").len(), 1, "{text}");
+        let longest = of(&uncrossing, longest);
+        assert_eq!(longest.len(), 1, "{text}");
+        let checks = &longest[0]["checks"];
+        assert!(checks["commands"].as_u64().unwrap() > 10, "in slices: {checks}");
+        assert!(checks["trades"].as_u64().unwrap() > 1_000, "{checks}");
+        let beside =
+            of(&format!("during the uncrossing of {book}"), "longest, each at its shortest");
+        assert_eq!(beside.len(), 1, "{text}");
+        assert!(beside[0]["checks"]["commands_meanwhile"].as_u64().unwrap() > 10);
+        assert_eq!(of(&format!("feed, indicative price of {book}"), "time").len(), 2, "{text}");
+    }
 }

@@ -32,8 +32,9 @@ pub use commands::{ENGINE, FEES, INSTRUMENT, commands, fill_of, opening};
 pub use cycle::Cycle;
 pub use host::Host;
 pub use market::{
-    MARKET_PRICE_SCALE, MarketBuilder, MarketFlow, MarketTotals, crossed_levels, every_kind,
-    one_maker, pair_beside, paired_round, qaexchange, resting_orders,
+    AUCTION_FEES, CallAuction, MARKET_PRICE_SCALE, MarketBuilder, MarketFlow, MarketTotals,
+    call_auction, crossed_levels, every_kind, one_maker, pair_beside, paired_round, qaexchange,
+    resting_orders,
 };
 pub use mix::exchange_core_mix;
 pub use operation::{Operation, Workload};

@@ -45,9 +45,27 @@ impl FundedCore {
     /// Applies one command, and passes every fill to `sink`.
     #[inline]
     pub(crate) fn command(&mut self, command: &Command, sink: &mut impl FnMut(&Fill)) -> Outcome {
+        let mut events = self.events;
+        let outcome = self.command_into(command, &mut Fills { events: &mut events, sink });
+        self.events = events;
+        outcome
+    }
+
+    /// Applies one command, and passes every event to `sink`.
+    #[inline]
+    pub(crate) fn command_into<S: EventSink>(
+        &mut self,
+        command: &Command,
+        sink: &mut S,
+    ) -> Outcome {
         self.seq += 1;
-        let (seq, time) = (Seq(self.seq), Timestamp(self.seq));
-        self.core.apply(seq, time, command, &mut Fills { events: &mut self.events, sink })
+        self.core.apply(Seq(self.seq), self.time(), command, sink)
+    }
+
+    /// The time of the last command.
+    #[inline]
+    pub(crate) fn time(&self) -> Timestamp {
+        Timestamp(self.seq)
     }
 
     /// Applies one command, with due ticks before it, as the sequencer does.

@@ -1,7 +1,7 @@
 //! Makes a flow, and keeps the books that its commands lead to.
 
 use super::{MarketFlow, MarketTotals, quote_of};
-use crate::commands::order_id;
+use crate::commands::{MAKER_FEE_PPM, TAKER_FEE_PPM, order_id};
 use crate::operation::Operation;
 use crate::reference::{ReferenceBook, Resting};
 use rialto_model::{
@@ -127,7 +127,9 @@ impl MarketBuilder {
         let before = book.standing().resting();
         let done = book.apply(operation, &mut |fill| {
             let [maker, taker] = [fill.maker, fill.taker].map(|id| placed[(id.0 - 1) as usize]);
-            totals.post(fill, base, quote, taker.side, [maker.account, taker.account]);
+            let accounts = [maker.account, taker.account];
+            let ppm = [MAKER_FEE_PPM, TAKER_FEE_PPM];
+            totals.post(fill, (base, quote), taker.side, accounts, ppm);
         });
         assert!(done, "{operation:?} names an order that does not rest");
         self.resting = self.resting + book.standing().resting() - before;

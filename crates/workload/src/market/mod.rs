@@ -4,9 +4,11 @@
 //! one decimal place and quantities none, so that every fee is a whole number of the smallest unit
 //! and every balance can be predicted from the trades.
 
+mod auction;
 mod builder;
 mod flows;
 
+pub use auction::{AUCTION_FEES, CallAuction, call_auction};
 pub use builder::MarketBuilder;
 pub use flows::{
     crossed_levels, every_kind, one_maker, pair_beside, paired_round, qaexchange, resting_orders,
@@ -73,12 +75,20 @@ impl MarketTotals {
         MarketTotals { tally: Tally::default(), resting: 0, gained, fees: 0 }
     }
 
-    /// Posts a fill with its fees; the taker's side is given, and the accounts of maker and taker.
-    fn post(&mut self, fill: &Fill, base: u16, quote: u16, side: Side, accounts: [AccountId; 2]) {
+    /// Posts a fill with its fees; the taker's side is given, and the accounts and fee rates of maker
+    /// and taker.
+    fn post(
+        &mut self,
+        fill: &Fill,
+        currencies: (u16, u16),
+        side: Side,
+        accounts: [AccountId; 2],
+        ppm: [i32; 2],
+    ) {
         self.tally.take(fill);
+        let (base, quote) = currencies;
         let quantity = i128::from(fill.quantity.0);
         let notional = i128::from(fill.price.0) * quantity * NOTIONAL;
-        let ppm = [MAKER_FEE_PPM, TAKER_FEE_PPM];
         let sides = [side.opposite(), side];
         for ((account, side), ppm) in accounts.into_iter().zip(sides).zip(ppm) {
             let sign = if side == Side::Buy { 1 } else { -1 };

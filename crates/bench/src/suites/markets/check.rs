@@ -19,6 +19,11 @@ impl Traded {
         self.trades += 1;
         self.quantity += i128::from(fill.quantity.0);
     }
+
+    /// As many trades, some rounds of them.
+    pub(super) fn rounds(self, rounds: u64) -> Traded {
+        Traded { trades: self.trades * rounds, quantity: self.quantity * i128::from(rounds) }
+    }
 }
 
 impl From<Tally> for Traded {
@@ -36,12 +41,18 @@ pub(super) fn verify_core(
     traded: Traded,
     core: &Core,
 ) -> Result<(), BenchError> {
-    let expected = Traded::from(flow.expected.tally);
-    let expected = Traded {
-        trades: expected.trades * rounds,
-        quantity: expected.quantity * i128::from(rounds),
-    };
+    let expected = Traded::from(flow.expected.tally).rounds(rounds);
     verify(case, "what traded", traded, expected)?;
+    verify_state(case, flow, rounds, core)
+}
+
+/// The same without the trades, which leave their marks in the balances.
+pub(super) fn verify_state(
+    case: &str,
+    flow: &MarketFlow,
+    rounds: u64,
+    core: &Core,
+) -> Result<(), BenchError> {
     core.check().map_err(broken(case, "find the core sound"))?;
     let resting: usize = core.instruments().map(|instrument| instrument.open_orders).sum();
     verify(case, "the number of resting orders", resting as u64, flow.expected.resting)?;

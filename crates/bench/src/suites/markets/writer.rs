@@ -1,13 +1,16 @@
-//! The writer during a kill switch: its processor time between two commands of another instrument.
+//! The writer during a kill switch and during an auction: its processor time between two commands of
+//! another instrument.
 
-use super::check::{Traded, verify_core};
+use super::auction::{BOOK, books};
+use super::check::{Traded, verify_core, verify_state};
 use super::kill_switch::KILL;
 use super::shortest::{SHORTEST, longest_of_shortest, percentiles};
 use crate::drive::{VenueSettings, check, submissions};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Percentiles, Spread, processor_time_ns};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::Context;
+use crate::suite::{self, Context};
+use rialto_core::Core;
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Level, ManualClock, Producer, Sources, Step, Stepped};
 use rialto_model::{Command, Outcome, Quantity, Timestamp};
@@ -23,8 +26,8 @@ const STEPS: u64 = 16;
 
 const STEPPED: &str = "The engine's steps taken by one thread, and those of the writer timed. The clock \
     stands still, so that the background's share of the time never ends: behind every command of the \
-    other instrument comes a tick of at most 256 cancels, which a venue allows itself less often. Both \
-    are journaled in memory and applied, and their events written. The time is from one command to the \
+    other instrument comes a tick that touches at most 256 orders, which a venue allows itself less \
+    often. Both are journaled in memory and applied, and their events written. The time is from one command to the \
     next, that command included.";
 const PROCESSOR: &str =
     "In processor time of the thread, so that other work on the machine is not in it.";
@@ -36,33 +39,99 @@ struct Run {
     between: Percentiles,
 }
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+/// Verifies a core after some pairs of orders, whose trades are given.
+type Verify<'a> = &'a dyn Fn(&str, u64, Traded, &Core) -> Result<(), BenchError>;
+
+/// What goes on beside the commands of another instrument.
+struct Work<'a> {
+    case: Case,
+    /// The commands before it.
+    before: Vec<Command>,
+    /// The command that begins it.
+    begin: Command,
+    /// Orders that it touches.
+    orders: (&'static str, u64),
+    /// Two orders of the other instrument, which trade with each other.
+    pair: MarketFlow,
+    /// Verifies the core after all of it and the pairs.
+    verify: Verify<'a>,
+    note: Option<&'static str>,
+}
+
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut suite::Outcome) {
+    outcome.take(beside_kill_switch(context));
+    outcome.take(beside_auctions(context));
+}
+
+fn beside_kill_switch(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     context.progress("  resting orders: generating");
     let flow = resting_orders(context.sized(1_000_000, 2_000));
     let work =
         format!("engine, commands of another instrument during a kill switch over {}", flow.name);
-    let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
+    let work = Work {
+        case: Case { work, risk: Risk::On, transport: Transport::InProcess },
+        before: [flow.opening(), flow.commands].concat(),
+        begin: KILL,
+        orders: ("orders_cancelled", flow.placed),
+        pair: pair_beside(),
+        verify: &|case, pairs, traded, core| verify_core(case, &pair_beside(), pairs, traded, core),
+        note: None,
+    };
+    rows(context, &work)
+}
+
+fn beside_auctions(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let mut all = Vec::new();
+    for auction in books(context) {
+        let flow = &auction.flow;
+        let (collect, uncross) = auction.parts();
+        let work = format!(
+            "engine, commands of another instrument during the uncrossing of {}",
+            flow.name
+        );
+        let pair = auction.pair_beside();
+        let work = Work {
+            case: Case { work, risk: Risk::On, transport: Transport::InProcess },
+            before: [&flow.opening(), collect].concat(),
+            begin: *uncross,
+            orders: ("orders_uncrossed", flow.placed),
+            pair: pair.clone(),
+            verify: &|case, pairs, traded, core| {
+                let expected = Traded::from(pair.expected.tally).rounds(pairs);
+                verify(case, "what traded beside it", traded, expected)?;
+                verify_state(case, &auction.with_pairs(pairs), 1, core)
+            },
+            note: Some(BOOK),
+        };
+        all.extend(rows(context, &work)?);
+    }
+    Ok(all)
+}
+
+fn rows(context: &mut Context<'_>, work: &Work<'_>) -> Result<Vec<Row>, BenchError> {
+    let case = &work.case;
     let mut runs = Vec::new();
     for run in 1..=context.sized(5, 2) {
         context.progress(&format!("  {}, run {run}", case.work));
-        runs.push(kill_beside(context, &case.to_string(), &flow)?);
+        runs.push(commands_beside(context, &case.to_string(), work)?);
     }
     let each: Vec<&[u64]> = runs.iter().map(|run| &run.between_ns[..]).collect();
     let longest = longest_of_shortest(&case.to_string(), &each)?;
     let checked = |row: Row| {
         row.level(Level::Memory.name())
-            .check("orders_cancelled", flow.placed)
+            .check(work.orders.0, work.orders.1)
             .check("commands_meanwhile", runs[0].between_ns.len())
+            .footnotes(work.note)
             .footnote(STEPPED)
             .footnote(PROCESSOR)
     };
     let metric = |what: &str| format!("processor time of the writer between two commands, {what}");
     let row = |name: &str, value: fn(&Run) -> u64| {
         let spread = Spread::over(&runs, |run| value(run) as f64);
-        checked(Row::of_spread(&case, metric(name), spread, Unit::Nanoseconds))
+        checked(Row::of_spread(case, metric(name), spread, Unit::Nanoseconds))
     };
     let name = metric("longest, each at its shortest of the runs");
-    let longest = checked(Row::new(&case, name, longest as f64, Unit::Nanoseconds));
+    let longest = checked(Row::new(case, name, longest as f64, Unit::Nanoseconds));
     Ok(vec![
         row("p50", |run| run.between.p50),
         row("p99", |run| run.between.p99),
@@ -71,10 +140,10 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     ])
 }
 
-fn kill_beside(
+fn commands_beside(
     context: &mut Context<'_>,
     case: &str,
-    flow: &MarketFlow,
+    work: &Work<'_>,
 ) -> Result<Run, BenchError> {
     let directory = context.fresh_directory()?;
     let config = VenueSettings::at(context, Level::Memory).config(directory.path());
@@ -84,17 +153,16 @@ fn kill_beside(
     let (engine, mut stepped, _) =
         Stepped::start(config, disk, &sources).map_err(broken(case, "start"))?;
     let mut producer = engine.producer();
-    let before = [flow.opening(), flow.commands.clone()].concat();
-    fill(case, &mut stepped, &mut producer, before)?;
-    let (beside, mut traded) = (pair_beside(), Traded::default());
-    let mut commands = beside.commands.iter().cycle();
+    fill(case, &mut stepped, &mut producer, work.before.clone())?;
+    let mut traded = Traded::default();
+    let mut commands = work.pair.commands.iter().cycle();
     let (mut sent, mut between_ns, mut since_ns) = (0, Vec::new(), 0);
-    submit(case, &mut producer, &KILL)?;
-    let mut is_killed = false;
+    submit(case, &mut producer, &work.begin)?;
+    let mut has_begun = false;
     let mut steps = 0_u64;
     // Ends behind a pair, so that the trades are known.
-    while !is_killed || works(&stepped) || sent % 2 == 1 || producer.outstanding() > 0 {
-        if producer.outstanding() == usize::from(!is_killed) {
+    while !has_begun || works(&stepped) || sent % 2 == 1 || producer.outstanding() > 0 {
+        if producer.outstanding() == usize::from(!has_begun) {
             submit(case, &mut producer, commands.next().expect("a cycle has no end"))?;
             sent += 1;
         }
@@ -106,7 +174,7 @@ fn kill_beside(
         while let Some(reply) = producer.try_reply() {
             check(case, &reply)?;
             match reply.outcome() {
-                Ok(Outcome::Cancelling { .. }) => is_killed = true,
+                Ok(Outcome::Cancelling { .. } | Outcome::Done) => has_begun = true,
                 Ok(Outcome::Order { filled, .. }) if filled > Quantity::ZERO => {
                     traded.trades += 1;
                     traded.quantity += i128::from(filled.0);
@@ -128,13 +196,13 @@ fn kill_beside(
     }
     let core = stepped.core().ok_or("it has ended").map_err(broken(case, "see its core"))?;
     verify(case, "commands answered", between_ns.len() as u64, sent)?;
-    verify_core(case, &beside, sent / 2, traded, core)?;
+    (work.verify)(case, sent / 2, traded, core)?;
     let between = percentiles(&between_ns);
     Ok(Run { between_ns, between })
 }
 
 fn works(stepped: &Stepped) -> bool {
-    stepped.core().is_some_and(rialto_core::Core::has_background_work)
+    stepped.core().is_some_and(Core::has_background_work)
 }
 
 fn submit(case: &str, producer: &mut Producer, command: &Command) -> Result<(), BenchError> {
