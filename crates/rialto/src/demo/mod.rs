@@ -111,15 +111,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
     tell_opening(&config, &venue, &opening);
     let watched = trade(args, &venue, &stop, &logging);
     say(format_args!("stopping: finishing accepted requests"));
-    let released = venue.engine().released();
     let closed = venue.close(config.drain);
     watched?;
     say(format_args!("{}", closed?));
     let program = visitor::program();
     let data = args.data.display();
     say(format_args!(
-        "{released} commands and all that followed from them are in {data}. To check every one of \
-         them:\n  {program} verify {data}\nTo go on where this ended:\n  {program} demo --data {data}"
+        "All commands and what followed from them are in {data}. To check every one of them:\n  \
+         {program} verify {data}\nTo go on where this ended:\n  {program} demo --data {data}"
     ));
     Ok(())
 }

@@ -47,7 +47,8 @@ pub(super) struct RuleArguments {
     /// The price that the limits of the day are around, and before the first trade the collar.
     #[arg(long)]
     reference_price: Option<String>,
-    /// How far a market order may trade from the best price, in millionths of it.
+    /// How far a market order may trade from the best price, or in an auction from the last price, in
+    /// millionths of it.
     #[arg(long)]
     market_protection_ppm: Option<u32>,
     /// Fee of the resting order, in millionths; negative is a rebate.
