@@ -75,10 +75,11 @@ impl Feed {
         let market = &mut self.markets[index];
         market.instrument.state = state;
         market.call_changed = market.is_in_call();
-        let goes_on = state.collects() || state == InstrumentState::Uncrossing;
+        // An interruption is followed by its phase; another phase, or the same once more, ends it.
+        let is_interrupted = std::mem::take(&mut market.interruption_begins);
         let auction = &mut market.auction;
         (auction.state, auction.at, auction.indicative) = (state, at, None);
-        if !goes_on {
+        if !is_interrupted {
             auction.interrupted = None;
         }
         emit(Update::Instrument(&market.instrument));
@@ -104,7 +105,8 @@ impl Feed {
     pub(crate) fn interrupted(&mut self, at: Moment, event: &Interrupted) -> Result<(), FoldError> {
         let index = self.market_index(at, event.instrument)?;
         // The phase that follows publishes it.
-        self.markets[index].auction.interrupted = Some(*event);
+        let market = &mut self.markets[index];
+        (market.auction.interrupted, market.interruption_begins) = (Some(*event), true);
         Ok(())
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Market {
     pub(crate) auction: AuctionView,
     /// The price of the last trade of an auction.
     pub(crate) auction_price: Option<Price>,
+    /// Whether an interruption has begun whose phase follows.
+    pub(crate) interruption_begins: bool,
     /// Whether orders may rest off the tick: those entered before rules version 4 may.
     pub(crate) may_be_off_tick: bool,
     /// Whether the book has changed in a call since the price of its auction was computed.
@@ -47,6 +49,7 @@ impl Market {
                 interrupted: None,
             },
             auction_price: None,
+            interruption_begins: false,
             may_be_off_tick: false,
             call_changed: false,
             touched: false,

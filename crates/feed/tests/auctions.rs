@@ -183,6 +183,9 @@ fn ranges_are_the_ones_that_the_core_applies() {
     let auction = stage.feed.auction(SPOT).unwrap();
     assert_eq!(auction.state, InstrumentState::Call);
     assert_eq!(auction.interrupted.unwrap().price, Price(1_031));
+    stage.set_state(InstrumentState::Call);
+    let called = stage.feed.auction(SPOT).unwrap();
+    assert_eq!(called.interrupted, None, "a command has taken its end away");
     stage.set_state(InstrumentState::Open);
     assert_eq!(stage.last(), Some((1_031, 1, 0)));
     assert_eq!(stage.feed.auction(SPOT).unwrap().interrupted, None);

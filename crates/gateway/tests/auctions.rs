@@ -200,6 +200,19 @@ fn a_price_out_of_range_interrupts_trading_until_the_call_ends() {
 }
 
 #[test]
+fn fills_on_the_stream_are_of_an_auction() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let mut wire = Wire::connect(&venue);
+    wire.auth(&alice);
+    wire.subscribe(json!({"channel": "fills", "account": 1}));
+    set_state(&venue, "call").expect(200);
+    place(&venue, &alice, limit("buy", "1", "101"));
+    place(&venue, &bob, limit("sell", "1", "101"));
+    set_state(&venue, "open").expect(200);
+    assert_eq!(wire.hear_of("fills")["fills"][0]["role"], "auction");
+}
+
+#[test]
 fn a_subscriber_that_joins_before_the_price_is_computed_is_sent_it() {
     let (venue, alice, bob) = TestVenue::with_market(config());
     set_state(&venue, "call").expect(200);

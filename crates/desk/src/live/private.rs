@@ -67,9 +67,11 @@ pub fn fills_of(trade: &Trade, at: Moment) -> [Fill; 2] {
         fee,
         at,
     };
+    let role = |role| if trade.auction { Role::Auction } else { role };
     let (maker, taker) = (trade.taker_side.opposite(), trade.taker_side);
+    let (resting, incoming) = (role(Role::Maker), role(Role::Taker));
     [
-        fill(Role::Maker, trade.maker_account, trade.maker_order, maker, trade.maker_fee),
-        fill(Role::Taker, trade.taker_account, trade.taker_order, taker, trade.taker_fee),
+        fill(resting, trade.maker_account, trade.maker_order, maker, trade.maker_fee),
+        fill(incoming, trade.taker_account, trade.taker_order, taker, trade.taker_fee),
     ]
 }
