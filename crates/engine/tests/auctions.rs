@@ -15,7 +15,7 @@ const SPOT: InstrumentId = InstrumentId(1);
 /// third one for the search.
 const EXPIRED: u32 = 3 * ORDERS_PER_COMMAND - 5;
 /// Levels of each side.
-const LEVELS: i64 = 6 * SEARCH_STEPS_PER_ORDER as i64;
+const LEVELS: i64 = 12 * SEARCH_STEPS_PER_ORDER as i64;
 /// Orders of each side at each of them.
 const ORDERS: i64 = 4;
 /// Orders for the auction only that do not trade: more than one slice ends.
