@@ -6,7 +6,7 @@ use crate::{Calendar, CalendarError, CallTimes, Phase, Transition};
 use jiff::civil::Date;
 use rialto_clock::Timestamp;
 
-/// The most days that one expansion covers.
+/// The largest number of days in one expansion.
 pub const DAYS_MAX: u32 = 366;
 
 /// A trading day with all its transitions.

@@ -32,7 +32,7 @@ impl Core {
         let (cancelled, left) = self.sweep_some(at, &mut budget, sink);
         let pending = left != Left::Nothing;
         if began && left != Left::More {
-            // A sweep that one command finishes, or that is held up, does not wait for a turn.
+            // It leaves the queue if this command finished it, or if only frozen orders are left.
             self.background.take_back_turn();
             match pending {
                 true => self.background.hold_up(at),

@@ -4,6 +4,7 @@
 //! has one form. `docs/formats/snapshot.md` describes it byte by byte.
 
 mod read;
+mod read_background;
 mod reader;
 mod write;
 

@@ -1,40 +1,35 @@
 //! The state from bytes.
 
 use super::SnapshotError;
+use super::read_background::{background, works};
 use super::reader::Reader;
 use crate::Core;
-use crate::auction::{Auction, PriceCheck, Stage};
-use crate::background::{Claim, Kind, Scope};
-use crate::book::{LimitOrder, Part, Progress, UncrossSearch};
+use crate::book::LimitOrder;
 use crate::client_ids::End;
 use crate::fees::Fees;
 use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
 use crate::limits::{CoreConfig, Limits};
-use crate::orders::{Attributes, NIL, STAND_IN};
+use crate::orders::{Attributes, STAND_IN};
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
 use crate::references::KnownDeposit;
 use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
-use crate::work::{BackgroundTask, CancelMany};
 use rialto_model::{
     AccountId, AuctionRules, CurrencyId, EngineId, InstrumentId, InstrumentSpec, InstrumentState,
     MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price, PriceRange, RejectReason, Seq,
     Side, Timestamp, TradingRules, Transfer,
 };
 
-use std::collections::BTreeSet;
-
-type Result<T> = std::result::Result<T, SnapshotError>;
+pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
 
 /// The format version that first knew withdrawals which are held.
 const WITH_WITHDRAWALS: u32 = 2;
 /// The format version that first knew the residues of fees, how named orders ended, and what
 /// deposits and withdrawals are remembered by under rules version 2.
 const WITH_RESIDUES: u32 = 3;
-
 /// The format version that first knew auctions.
 pub(super) const FORMAT_WITH_AUCTIONS: u32 = 4;
 
@@ -410,7 +405,7 @@ fn fees(from: &mut Reader<'_>) -> Result<Fees> {
     Ok(Fees::new(maker_ppm, taker_ppm, residue))
 }
 
-fn account_slot(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
+pub(super) fn account_slot(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
     let id = AccountId(from.u32()?);
     from.needs(core.accounts.slot(id).ok(), "there is no such account")
 }
@@ -465,190 +460,6 @@ fn range(from: &mut Reader<'_>) -> Result<PriceRange> {
         return Ok(PriceRange::ALL);
     }
     Ok(PriceRange { low: from.price()?, high: from.price()? })
-}
-
-fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
-    core.background.turn = from.choice()?;
-    let known = Kind::known(core.rules_version);
-    let fine = (core.background.turn as usize) < known;
-    from.refuse_unless(fine, "the rules in force do not know this kind of work")?;
-    sweeps(core, from)?;
-    for _ in 0..from.u32()? {
-        let market = from.u16()?;
-        let listed = core.markets.get_mut(usize::from(market));
-        let closing = &mut from.needs(listed, "there is no such instrument")?.closing;
-        let fine = !std::mem::replace(closing, true);
-        from.refuse_unless(fine, "an instrument is closed twice")?;
-        core.background.begin_closing(market);
-    }
-    if from.format >= FORMAT_WITH_AUCTIONS {
-        let turns = core.background.sweeps().len();
-        sweeps(core, from)?;
-        core.background.hold_up_behind(turns);
-        uncrossings(core, from)?;
-    }
-    Ok(())
-}
-
-/// The auctions whose orders trade.
-fn uncrossings(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
-    let uncross = |market: &&Market| market.state() == InstrumentState::Uncrossing;
-    let frozen = core.markets.iter().filter(uncross).count();
-    let count = from.u32()?;
-    from.refuse_unless(count as usize == frozen, "an instrument uncrosses without an auction")?;
-    let mut seen = BTreeSet::new();
-    for _ in 0..count {
-        let market = from.u16()?;
-        let listed = core.markets.get(usize::from(market)).filter(uncross);
-        from.refuse_unless(
-            listed.is_some() && seen.insert(market),
-            "an uncrossing is of an instrument that does not uncross, or is listed twice",
-        )?;
-        let (phase, next): (InstrumentState, InstrumentState) = (from.choice()?, from.choice()?);
-        let fine = (phase.collects()
-            || phase == InstrumentState::Halted
-            || phase == InstrumentState::Closed
-            || phase == InstrumentState::Listed
-            || phase == InstrumentState::Withdrawn)
-            && matches!(next, InstrumentState::Open | InstrumentState::Closed);
-        from.refuse_unless(fine, "an uncrossing is of an instrument that was in no call")?;
-        let check = match from.u8()? {
-            0 => PriceCheck::Off,
-            1 => PriceCheck::First,
-            2 => PriceCheck::Extended,
-            _ => return Err(from.wrong("the range of an uncrossing is unknown")),
-        };
-        let stage = match from.u8()? {
-            0 => Stage::Expiring,
-            1 => {
-                let search = search(from)?;
-                let fine = core.search_reaches(market, &search);
-                from.refuse_unless(fine, "the search for a price is at a point not in its book")?;
-                Stage::Searching(search)
-            }
-            2 => Stage::Trading(from.price()?),
-            3 => Stage::Ending,
-            _ => return Err(from.wrong("the stage of an uncrossing is unknown")),
-        };
-        core.background.wait_uncrossing(Auction { market, phase, next, check, stage });
-    }
-    Ok(())
-}
-
-fn search(from: &mut Reader<'_>) -> Result<UncrossSearch> {
-    let (began, volume) = (from.bool()?, from.amount()?.0);
-    from.refuse_unless(volume >= 0, "the volume of an auction is negative")?;
-    let (buys, sells) = (progress(from)?, progress(from)?);
-    Ok(UncrossSearch { volume, buys, sells, began })
-}
-
-fn progress(from: &mut Reader<'_>) -> Result<Progress> {
-    let (limit, best, last) = (limit(from)?, limit(from)?, limit(from)?);
-    let (is_protection, last_is_protection) = (from.bool()?, from.bool()?);
-    let quantity = from.amount()?.0;
-    from.refuse_unless(quantity >= 0, "a quantity of an auction is negative")?;
-    let next = Part { limit, quantity, is_protection };
-    Ok(Progress { next, best, last, last_is_protection })
-}
-
-/// A limit, or none.
-fn limit(from: &mut Reader<'_>) -> Result<Option<Price>> {
-    let price = from.price()?;
-    from.refuse_unless(price.0 >= 0, "a price of an auction is negative")?;
-    Ok((price != Price::ZERO).then_some(price))
-}
-
-fn sweeps(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
-    for _ in 0..from.u32()? {
-        let account = account_slot(core, from)?;
-        let owner = core.accounts.get(account);
-        from.refuse_unless(owner.under_way == 0, "an account is swept twice")?;
-        let at = core.background.begin_sweep(account, owner.head);
-        core.accounts.get_mut(account).under_way = at + 1;
-        let under_way = from.bool()?;
-        let left_frozen = from.format >= FORMAT_WITH_AUCTIONS && from.bool()?;
-        let cursor = listed(core, from)?;
-        let own = [NIL, STAND_IN].contains(&cursor) || core.open.get(cursor).account == account;
-        from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
-        core.background.restore_cursor(at, cursor, (under_way, left_frozen));
-        for scope in [
-            Scope::Side(None, Side::Buy),
-            Scope::Side(None, Side::Sell),
-            Scope::DeadMan,
-            Scope::Disconnect,
-        ] {
-            let claim = claim(from)?;
-            core.background.set_claim(at, scope, claim);
-        }
-        let mut last = None;
-        for _ in 0..from.u32()? {
-            let market = from.u16()?;
-            let fine =
-                usize::from(market) < core.markets.len() && last.replace(market) < Some(market);
-            from.refuse_unless(fine, "a mass cancel is of no instrument, or out of order")?;
-            for &side in Side::ALL {
-                let claim = claim(from)?;
-                core.background.set_claim(at, Scope::Side(Some(market), side), claim);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn claim(from: &mut Reader<'_>) -> Result<Claim> {
-    let laps = from.u8()?;
-    from.refuse_unless(laps <= 2, "a mass cancel takes too long")?;
-    let upto = if laps == 0 { OrderId(0) } else { OrderId(from.u64()?) };
-    Ok(Claim { upto, laps })
-}
-
-/// The slot of an order in its account's list, or none.
-fn listed(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
-    match OrderId(from.u64()?) {
-        OrderId(0) => Ok(NIL),
-        id => {
-            let amended = core.urgent.filter(|taker| taker.amended && taker.order == id);
-            let resting = core.orders.find(id).map(|slot| slot.at());
-            let slot = resting.or(amended.map(|_| STAND_IN));
-            from.needs(slot, "a mass cancel stands at no order")
-        }
-    }
-}
-
-fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
-    for _ in 0..from.u32()? {
-        if !from.bool()? {
-            let market = from.u16()?;
-            let listed = core.markets.get_mut(usize::from(market));
-            from.needs(listed, "there is no such instrument")?.closing = true;
-            core.works.push(BackgroundTask::Close(market));
-            continue;
-        }
-        let account = account_slot(core, from)?;
-        let market = match from.u32()? {
-            0 => None,
-            id => {
-                let market = core.market(InstrumentId(id)).ok();
-                Some(from.needs(market, "there is no such instrument")?)
-            }
-        };
-        let side = from.optional(2)?;
-        let on_disconnect_only = from.bool()?;
-        let reason = from.choice()?;
-        let upto = OrderId(from.u64()?);
-        let cursor = listed(core, from)?;
-        core.accounts.get_mut(account).under_way += 1;
-        core.works.push(BackgroundTask::Cancel(CancelMany {
-            account,
-            market,
-            side,
-            on_disconnect_only,
-            reason,
-            upto,
-            cursor,
-        }));
-    }
-    Ok(())
 }
 
 fn transfers(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {

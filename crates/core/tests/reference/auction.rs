@@ -38,7 +38,7 @@ pub struct Auction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Expiring,
-    /// It has taken so many steps of the search.
+    /// Searches for the price; the number of steps taken.
     Searching(usize),
     Trading(Price),
     Ending,
@@ -631,7 +631,7 @@ impl Reference {
         }
     }
 
-    /// A trade of two orders that both rest. The one entered later is told of as the taker.
+    /// A trade of two orders that both rest. The event names the one entered later as the taker.
     fn trade_both(&mut self, buy: Order, sell: Order, price: Price) {
         let quantity = buy.remaining.min(sell.remaining);
         let (mut maker, mut taker) = if buy.id < sell.id { (buy, sell) } else { (sell, buy) };

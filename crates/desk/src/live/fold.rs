@@ -14,8 +14,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The longest time that one round of folding blocks queries, and that indicative prices delay the
-/// next round if none of them takes longer.
+/// Folding and indicative prices each give way after this time: the first to queries, the second to
+/// the next round of folding. A single price may take longer.
 const ROUND: Duration = Duration::from_millis(1);
 /// The commands folded between two readings of the clock: a few microseconds of folding.
 const COMMANDS_PER_LOOK: usize = 16;

@@ -13,8 +13,8 @@ const HASTE: f64 = 0.001_5;
 /// The median worth of a taker's order and the most, in dollars.
 const DOLLARS_MEDIAN: f64 = 900.0;
 const DOLLARS_MAX: f64 = 60_000.0;
-/// The orders that one account has waiting for the auction of one market before it withdraws the
-/// oldest.
+/// The largest number of orders of an account for the auction of a market. At this number, the
+/// account cancels the oldest.
 const WAITING_MAX: usize = 40;
 
 /// All takers.
