@@ -198,7 +198,9 @@ impl Core {
                 self.end_order(slot, DoneReason::Expired, sink);
                 continue;
             }
-            let price = self.open.get(slot.at()).price;
+            // The level's price: it has just been read, and the maker's own is in a line of its own.
+            let price =
+                market.book.best(side.opposite()).expect("a side that is reached has a price");
             if !taker.range.contains(price) {
                 return Stop::Interrupted(price);
             }
