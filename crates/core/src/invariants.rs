@@ -128,7 +128,7 @@ impl Core {
             let sound = market.book.check(&self.orders);
             sound.map_err(|flaw| Violation::Book { instrument, flaw })?;
             // A suspended taker is open, but it is not on the book.
-            if market.book.is_crossed() && !market.may_be_crossed() {
+            if market.book.is_crossed() && !market.state().may_be_crossed() {
                 return Err(Violation::Crossed { instrument });
             }
             let listed = self.auction_links.iter(&market.auction_orders);

@@ -60,13 +60,6 @@ impl Market {
         }
     }
 
-    /// Whether the best buy may be above the best sell: where orders collect, where their auction
-    /// trades, and where a call was halted or withdrawn.
-    pub(crate) fn may_be_crossed(&self) -> bool {
-        let stopped = matches!(self.state(), InstrumentState::Halted | InstrumentState::Withdrawn);
-        self.state().collects() || self.state() == InstrumentState::Uncrossing || stopped
-    }
-
     /// Whether its orders can trade with each other, or some are for an auction.
     fn waits_for_auction(&self) -> bool {
         self.book.is_crossed() || !self.auction_orders.is_empty()

@@ -62,7 +62,7 @@ pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;
 pub use live::{
     Content, FoldCounts, Listener, Live, LiveConfig, LiveError, PrivateChannel, Publication,
-    Subscription, baseline_of, baseline_order, fills_of, owners,
+    Subscription, baseline_of, baseline_order, owners,
 };
 pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};

@@ -15,13 +15,6 @@ impl Market {
         matches!(self.instrument.state, InstrumentState::Call | InstrumentState::ClosingCall)
     }
 
-    /// Whether the best buy may be above the best sell: in a call and as long as its orders have not
-    /// traded.
-    pub(crate) fn may_be_crossed(&self) -> bool {
-        use InstrumentState as S;
-        !matches!(self.instrument.state, S::Open | S::Closed | S::Listed | S::Delisted)
-    }
-
     /// The last price, or before the first trade the reference price of the rules.
     fn reference(&self) -> Price {
         self.last_price.unwrap_or(self.instrument.spec.rules.reference_price)

@@ -73,7 +73,7 @@ impl Feed {
             let (bid, ask) = (market.book.best(Side::Buy), market.book.best(Side::Sell));
             if let (Some(bid), Some(ask)) = (bid, ask)
                 && bid.price >= ask.price
-                && !market.may_be_crossed()
+                && !market.instrument.state.may_be_crossed()
             {
                 return Err(FeedViolation::Crossed { instrument, bid: bid.price, ask: ask.price });
             }

@@ -53,6 +53,7 @@ pub use feed::Feed;
 pub use invariants::FeedViolation;
 pub use merge::{DeltaMerger, MergeError};
 pub use rialto_model::Role;
+pub use trading::fills_of;
 pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountView, AuctionResult, AuctionView, BalanceView, BestPrices, BookOrder,

@@ -264,8 +264,9 @@ pub(crate) fn notional_of(instrument: &Instrument, event: &Trade) -> Amount {
     instrument.notional(event.price, event.quantity).unwrap_or(Instrument::NOTIONAL_MAX)
 }
 
-/// The maker's and the taker's part of a trade.
-pub(crate) fn fills_of(event: &Trade, at: Moment) -> [Fill; 2] {
+/// The fills of a trade: of the maker and of the taker, or of both orders of an auction.
+#[must_use]
+pub fn fills_of(event: &Trade, at: Moment) -> [Fill; 2] {
     let fill = |role, account: AccountId, order, side, fee| Fill {
         account,
         trade: event.trade,

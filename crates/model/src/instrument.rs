@@ -57,6 +57,17 @@ enumeration! {
 }
 
 impl InstrumentState {
+    /// Whether the best buy may be above the best sell: where orders collect, where their auction
+    /// trades, and where a call was halted or withdrawn.
+    #[must_use]
+    pub fn may_be_crossed(self) -> bool {
+        self.collects()
+            || matches!(
+                self,
+                InstrumentState::Uncrossing | InstrumentState::Halted | InstrumentState::Withdrawn
+            )
+    }
+
     /// Whether orders collect, so that the book may cross.
     #[must_use]
     #[inline]

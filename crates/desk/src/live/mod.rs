@@ -18,7 +18,7 @@ mod restart;
 pub use baseline::{baseline_of, baseline_order};
 pub use counts::FoldCounts;
 pub use hub::Subscription;
-pub use private::{PrivateChannel, fills_of, owners};
+pub use private::{PrivateChannel, owners};
 pub use publication::{Content, Listener, Publication};
 
 use crate::{Listing, NameTable};

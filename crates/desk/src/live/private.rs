@@ -1,7 +1,6 @@
 //! The private events of a command.
 
-use rialto_feed::{Fill, Moment, Role};
-use rialto_model::{AccountId, CommandKind, Event, Trade};
+use rialto_model::{AccountId, CommandKind, Event};
 
 /// A private channel. Orders and fills consist of events and can be replayed from the event log.
 /// Balances are states: a subscription begins with all of them.
@@ -49,29 +48,4 @@ pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
         },
         _ => [None, None],
     }
-}
-
-/// The maker's and the taker's fill of a trade.
-#[must_use]
-pub fn fills_of(trade: &Trade, at: Moment) -> [Fill; 2] {
-    let fill = |role, account, order, side, fee| Fill {
-        account,
-        trade: trade.trade,
-        order,
-        instrument: trade.instrument,
-        side,
-        role,
-        price: trade.price,
-        quantity: trade.quantity,
-        notional: trade.notional,
-        fee,
-        at,
-    };
-    let role = |role| if trade.auction { Role::Auction } else { role };
-    let (maker, taker) = (trade.taker_side.opposite(), trade.taker_side);
-    let (resting, incoming) = (role(Role::Maker), role(Role::Taker));
-    [
-        fill(resting, trade.maker_account, trade.maker_order, maker, trade.maker_fee),
-        fill(incoming, trade.taker_account, trade.taker_order, taker, trade.taker_fee),
-    ]
 }

@@ -16,7 +16,8 @@ use rialto_api::{
 };
 use rialto_desk::{
     Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
-    GetAuction, GetInstrument, PayOut, Scope, SetAuctionRules, SetInstrumentState, SetRules,
+    GetAuction, GetInstrument, Listing, PayOut, Scope, SetAuctionRules, SetInstrumentState,
+    SetRules,
 };
 use rialto_model::{
     Instrument, InstrumentError, InstrumentId, InstrumentState, Outcome, RejectReason, Timestamp,
@@ -127,6 +128,10 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await;
     let answer = answer.map_err(|error| invalid_rules(error, || rules.check().err()))?;
+    Ok(rules_changed(&on, &answer))
+}
+
+fn rules_changed(on: &Listing, answer: &Answer) -> Response {
     let response = InstrumentChangedAnswer {
         instrument: on.symbol,
         state: None,
@@ -135,7 +140,7 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
         seq: answer.seq,
         time: answer.time,
     };
-    Ok(respond(StatusCode::OK, &response, 96))
+    respond(StatusCode::OK, &response, 96)
 }
 
 /// `POST /v1/admin/halt`
@@ -182,15 +187,7 @@ pub(super) async fn auction_rules(gate: &Gate, request: Request) -> Handled {
     let request = SetAuctionRules { instrument: on.id, rules, seed, level };
     let answer = gate.send(&call.cx(), request).await;
     let answer = answer.map_err(|error| invalid_rules(error, || rules.check().err()))?;
-    let response = InstrumentChangedAnswer {
-        instrument: on.symbol,
-        state: None,
-        cancelled: None,
-        pending: None,
-        seq: answer.seq,
-        time: answer.time,
-    };
-    Ok(respond(StatusCode::OK, &response, 96))
+    Ok(rules_changed(&on, &answer))
 }
 
 async fn enter_phase(gate: &Gate, call: &Call, symbol: &str, state: InstrumentState) -> Handled {

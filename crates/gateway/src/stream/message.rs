@@ -8,11 +8,9 @@ use crate::{ApiError, json};
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use rialto_api::{StreamChannel, StreamMessage, StreamOp, SubscriptionInfo};
-use rialto_desk::{
-    Content, NameTable, PrivateChannel, Publication, Subscription, fills_of, owners,
-};
+use rialto_desk::{Content, NameTable, PrivateChannel, Publication, Subscription, owners};
 use rialto_feed::{
-    AuctionView, BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker,
+    AuctionView, BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker, fills_of,
 };
 use rialto_model::{AccountId, Event, InstrumentId, Seq, Symbol, Timestamp};
 
