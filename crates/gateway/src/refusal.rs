@@ -58,17 +58,25 @@ pub(crate) async fn with_limits(
 
 /// The field that does not go with the others, and why.
 fn combination(asked: &Asked) -> (&'static str, String) {
-    let lasts = !matches!(asked.time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
-    let in_force = asked.time_in_force.name();
-    if asked.kind == OrderKind::Market && lasts {
-        let message =
-            format!("The time_in_force of a market order is {in_force}; it must be ioc or fok.");
+    let (is_market, in_force) = (asked.kind == OrderKind::Market, asked.time_in_force.name());
+    let for_auction = asked.time_in_force.is_for_auction();
+    let in_quote = asked.quantity.is_none();
+    let trades_at_once = matches!(asked.time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+    if is_market && !trades_at_once && !for_auction {
+        let message = format!(
+            "The time_in_force of a market order is {in_force}; it must be ioc or fok, or for an \
+             auction at_open, at_close or gfa."
+        );
         ("time_in_force", message)
-    } else if asked.post_only != PostOnly::Off && !lasts {
+    } else if asked.post_only != PostOnly::Off && (trades_at_once || for_auction) {
         let message = format!("An order with time_in_force {in_force} cannot be post_only.");
         ("post_only", message)
-    } else {
+    } else if in_quote && !is_market {
         ("quote_amount", "Only a market order may have a quote_amount.".to_owned())
+    } else if in_quote {
+        ("quote_amount", format!("An order with time_in_force {in_force} has a quantity only."))
+    } else {
+        ("price", format!("A market order with time_in_force {in_force} has no price."))
     }
 }
 

@@ -118,8 +118,19 @@ fn orders_that_do_not_fit_the_phase_are_refused_with_their_field() {
     });
     let refused = venue.place(&alice, market.clone()).refuses(422, "no_reference_price");
     assert_eq!(refused.field(), "price");
-    let priced = with(market, json!({"price": "100"}));
-    venue.place(&alice, priced).refuses(400, "invalid_combination");
+    let in_quote = json!({
+        "account": 1, "instrument": "BTC-USD", "side": "buy", "kind": "market",
+        "quote_amount": "10", "time_in_force": "gfa",
+    });
+    for (order, field) in [
+        (with(market.clone(), json!({"price": "100"})), "price"),
+        (with(market, json!({"time_in_force": "day"})), "time_in_force"),
+        (in_quote, "quote_amount"),
+        (with(for_auction("buy", "1", "100"), json!({"post_only": "reject"})), "post_only"),
+    ] {
+        let refused = venue.place(&alice, order.clone()).refuses(400, "invalid_combination");
+        assert_eq!(refused.field(), field, "{order}");
+    }
     set_state(&venue, "closed").expect(200);
     venue.place(&alice, limit("buy", "1", "100")).refuses(422, "instrument_closed");
 }

@@ -556,6 +556,20 @@ fn earlier_rules_refuse_auctions_by_name() {
 }
 
 #[test]
+fn market_orders_alone_trade_at_the_reference_price() {
+    let reference_price = Price(100);
+    let rules = TradingRules { reference_price, market_protection_ppm: 50_000, ..rules() };
+    let mut venue = Venue::ruled(rules);
+    venue.set_state(InstrumentState::Call);
+    let market = |order| NewOrder { kind: OrderKind::Market, price: Price::ZERO, ..order };
+    venue.enter(for_auction(market(buy(ALICE, 0, 3)), TimeInForce::Gfa));
+    let left = venue.enter(for_auction(market(sell(BOB, 0, 5)), TimeInForce::AtOpen));
+    venue.set_state(InstrumentState::Open);
+    assert_eq!(venue.trades(), [(100, 3)]);
+    assert_eq!(venue.done(), [(left, DoneReason::AuctionEnded, 2)]);
+}
+
+#[test]
 fn a_book_with_limits_off_the_tick_uncrosses_after_the_change_of_rules() {
     let mut venue = Venue::under(3, rules());
     venue.enter(sell(BOB, 101, 5));
