@@ -8,8 +8,8 @@ use crate::orders::{Detail, STAND_IN};
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Amend, Amended, Amount, Event, OrderStatus, Outcome, PostOnly, Price, Quantity, ReduceReason,
-    RejectReason, Rested, Timestamp,
+    Amend, Amended, Amount, Event, OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity,
+    ReduceReason, RejectReason, Rested, Timestamp,
 };
 
 /// An amendment that has passed its checks, except those of re-entering.
@@ -89,7 +89,7 @@ impl Core {
         let order = self.orders.get(slot);
         let instrument = market.instrument.id;
         let account = self.accounts.get(detail.account).id;
-        let taker = Taker {
+        let mut taker = Taker {
             order: order.id,
             account: detail.account,
             member: order.owner,
@@ -98,7 +98,7 @@ impl Core {
             rests: true,
             amended: true,
             limit,
-            range: market.trading_range(),
+            range: PriceRange::ALL,
             expire_at: detail.expire_at,
             want: Remaining::Base(remaining),
             filled: change.filled,
@@ -129,6 +129,7 @@ impl Core {
             if detail.expire_at != Timestamp::MAX {
                 self.expiries.remove(slot.at());
             }
+            taker.range = self.markets[usize::from(detail.market)].trading_range();
             let mut budget = ORDERS_PER_COMMAND;
             return Ok(self.send_to_match(taker, &mut budget, sink));
         }

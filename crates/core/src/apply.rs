@@ -111,6 +111,7 @@ impl Core {
         if due < Timestamp::MAX {
             self.dead_men.insert(slot, due, u64::from(account.0));
         }
+        self.settle_due();
         Ok((Event::DeadManSet { account, due }, Outcome::Done))
     }
 

@@ -251,7 +251,12 @@ impl Core {
             let ends = market.call.map(|call| call.ends).filter(|ends| *ends != never);
             self.call_ends.due(at) == ends
         });
-        let agree = calls_agree && expiring.count() == waiting && waiting == self.expiries.len();
+        let first = self.dead_men.due_first().min(self.call_ends.due_first());
+        let due = if self.urgent.is_some() { rialto_model::Timestamp::ZERO } else { first };
+        let agree = calls_agree
+            && self.due == due
+            && expiring.count() == waiting
+            && waiting == self.expiries.len();
         let rests = |want| matches!(want, Remaining::Base(_));
         let taker_fine = self.urgent.is_none_or(|taker| !taker.rests || rests(taker.want));
         if agree && taker_fine && self.expiries.is_sound() && self.dead_men.is_sound() {

@@ -119,6 +119,9 @@ pub struct Core {
     dead_men: Timers,
     /// The ends of calls by instrument.
     call_ends: Timers,
+    /// When the first of these timers is due, or zero while a taker is suspended. It is kept because every
+    /// command asks for it.
+    due: Timestamp,
     /// The lists of the orders that are for an auction only.
     auction_links: AuctionLinks,
     client_ids: ClientIds,
@@ -166,6 +169,7 @@ impl Core {
             expiries: Timers::new(),
             dead_men: Timers::new(),
             call_ends: Timers::new(),
+            due: Timestamp::MAX,
             auction_links: AuctionLinks::new(),
             client_ids: ClientIds::new(hasher, &limits),
             transfers: Transfers::new(hasher, limits.transfers_max),
@@ -190,11 +194,15 @@ impl Core {
     #[must_use]
     #[inline]
     pub fn next_due(&self) -> Timestamp {
-        if self.urgent.is_some() {
-            return Timestamp::ZERO;
-        }
-        let due = self.dead_men.due_first().min(self.call_ends.due_first());
-        if self.rules_since(2) { due } else { self.expiries.due_first().min(due) }
+        if self.rules_since(2) { self.due } else { self.expiries.due_first().min(self.due) }
+    }
+
+    /// Must follow every change of a timer, and of the suspended taker.
+    pub(crate) fn settle_due(&mut self) {
+        self.due = match &self.urgent {
+            Some(_) => Timestamp::ZERO,
+            None => self.dead_men.due_first().min(self.call_ends.due_first()),
+        };
     }
 
     /// When a tick has background work, which need not come before other commands.

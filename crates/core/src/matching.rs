@@ -52,15 +52,15 @@ impl Core {
     #[inline(never)]
     pub(crate) fn send_to_match<S: EventSink>(
         &mut self,
-        taker: Taker,
+        mut taker: Taker,
         budget: &mut u32,
         sink: &mut S,
     ) -> Outcome {
-        let mut taker = taker;
         let stop = self.take(&mut taker, budget, sink);
         let reason = match stop {
             Stop::Suspended => {
                 self.urgent = Some(taker);
+                self.settle_due();
                 return taker.outcome(taker.open_status());
             }
             Stop::Exhausted if taker.is_filled() => {

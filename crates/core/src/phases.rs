@@ -34,21 +34,35 @@ impl Market {
         }
     }
 
-    /// Refuses a new order that does not fit the phase, which must be one that accepts orders.
+    /// Refuses a new order that does not fit the phase, which must be one that accepts orders. Says whether
+    /// orders are being collected.
     #[inline]
-    pub(crate) fn check_phase(&self, terms: &NewOrder) -> Result<(), RejectReason> {
+    pub(crate) fn check_phase(
+        &self,
+        is_open: bool,
+        terms: &NewOrder,
+    ) -> Result<bool, RejectReason> {
+        match (is_open, terms.time_in_force.is_for_auction()) {
+            (true, false) => Ok(false),
+            (true, true) => Err(RejectReason::WrongPhase),
+            (false, _) => self.check_collecting(terms).map(|()| true),
+        }
+    }
+
+    /// Refuses a new order that does not fit a phase in which orders are collected.
+    #[cold]
+    #[inline(never)]
+    fn check_collecting(&self, terms: &NewOrder) -> Result<(), RejectReason> {
         let time_in_force = terms.time_in_force;
-        let fits = if !self.state().collects() {
-            !time_in_force.is_for_auction()
-        } else {
-            let other = match self.state() {
-                InstrumentState::ClosingCall => TimeInForce::AtOpen,
-                _ => TimeInForce::AtClose,
-            };
-            let trades_at_once = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
-            !trades_at_once && time_in_force != other && terms.post_only == PostOnly::Off
+        let other = match self.state() {
+            InstrumentState::ClosingCall => TimeInForce::AtOpen,
+            _ => TimeInForce::AtClose,
         };
-        if fits { Ok(()) } else { Err(RejectReason::WrongPhase) }
+        let trades_at_once = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+        if trades_at_once || time_in_force == other || terms.post_only != PostOnly::Off {
+            return Err(RejectReason::WrongPhase);
+        }
+        Ok(())
     }
 
     /// Refuses a command while the orders of an auction trade.
@@ -108,6 +122,7 @@ impl Core {
         sink: &mut S,
     ) {
         self.call_ends.remove(u32::from(at));
+        self.settle_due();
         let market = &mut self.markets[usize::from(at)];
         market.instrument.state = state;
         market.call = None;

@@ -5,12 +5,14 @@ use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
+use crate::phases::WITH_AUCTIONS;
 use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Accepted, Amount, Command, Event, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus,
-    Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
+    OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side, TimeInForce,
+    Timestamp,
 };
 
 /// The distance, in orders, at which index entries are prefetched.
@@ -27,8 +29,6 @@ struct Plan {
     expire_at: Timestamp,
     want: Remaining,
     reserved: Amount,
-    /// The prices at which it trades without an interruption.
-    range: PriceRange,
 }
 
 impl Core {
@@ -121,13 +121,15 @@ impl Core {
     fn plan(&self, account: u32, terms: &NewOrder) -> Result<Plan, RejectReason> {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
-        market.check_entry()?;
-        if !self.rules_since(terms.rules_version_min()) {
+        let is_open = market.state() == InstrumentState::Open;
+        if !is_open {
+            market.check_entry()?;
+        }
+        if !self.rules_since(WITH_AUCTIONS) && !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);
         }
         let rests = check_combination(terms)?;
-        market.check_phase(terms)?;
-        let collects = market.state().collects();
+        let collects = market.check_phase(is_open, terms)?;
         match terms.size {
             OrderSize::Base(quantity) => market.check_quantity(quantity)?,
             OrderSize::Quote(amount) if amount.0 <= 0 => {
@@ -187,11 +189,10 @@ impl Core {
             market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
         let (want, reserved) = self.want(account, market, terms, limit);
-        let range = market.trading_range();
         if terms.time_in_force == TimeInForce::Fok {
             let member = self.accounts.get(account).member;
             let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
-            let reach = Reach { side: terms.side, limit, range };
+            let reach = Reach { side: terms.side, limit, range: market.trading_range() };
             self.check_fill_or_kill(market, reach, want, mode, member)?;
         }
         if market.rules().risk {
@@ -201,7 +202,7 @@ impl Core {
                 return Err(RejectReason::InsufficientBalance);
             }
         }
-        Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved, range })
+        Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
     }
 
     /// When an order expires; [`Timestamp::MAX`] is never.
@@ -260,7 +261,7 @@ impl Core {
         let market = &self.markets[usize::from(plan.market)];
         let rules = market.rules();
         let self_trade = terms.self_trade.unwrap_or(rules.self_trade);
-        let taker = Taker {
+        let mut taker = Taker {
             order,
             account,
             member: self.accounts.get(account).member,
@@ -278,7 +279,7 @@ impl Core {
             rests: plan.rests,
             amended: false,
             limit: plan.limit,
-            range: plan.range,
+            range: PriceRange::ALL,
             expire_at: plan.expire_at,
             want: plan.want,
             filled: Quantity::ZERO,
@@ -303,6 +304,7 @@ impl Core {
             self.rest(&taker);
             return taker.outcome(OrderStatus::Open);
         }
+        taker.range = self.markets[usize::from(plan.market)].trading_range();
         let mut budget = ORDERS_PER_COMMAND;
         self.send_to_match(taker, &mut budget, sink)
     }
@@ -377,16 +379,12 @@ fn check_combination(terms: &NewOrder) -> Result<bool, RejectReason> {
     let market = terms.kind == OrderKind::Market;
     let in_quote = matches!(terms.size, OrderSize::Quote(_));
     let post_only = terms.post_only != PostOnly::Off;
-    let for_auction = terms.time_in_force.is_for_auction();
-    let lasts_by_itself = lasts && !for_auction;
-    if (market && lasts_by_itself)
-        || (post_only && !lasts_by_itself)
-        || (in_quote && (!market || for_auction))
-        || (market && for_auction && terms.price != Price::ZERO)
-    {
-        return Err(RejectReason::InvalidCombination);
-    }
-    Ok(lasts)
+    let fits = if terms.time_in_force.is_for_auction() {
+        !post_only && !in_quote && (!market || terms.price == Price::ZERO)
+    } else {
+        !(market && lasts) && (lasts || !post_only) && (market || !in_quote)
+    };
+    if fits { Ok(lasts) } else { Err(RejectReason::InvalidCombination) }
 }
 
 fn check_amount(market: &Market, amount: Amount) -> Result<(), RejectReason> {

@@ -175,6 +175,7 @@ impl Core {
         market.call = Some(TimedCall { ends, next, extended: false });
         if ends != Timestamp::MAX {
             self.call_ends.insert(u32::from(at), ends, u64::from(at));
+            self.settle_due();
         }
     }
 

@@ -25,6 +25,7 @@ impl Core {
             }
         };
         let worked = self.work_in_turns(&mut budget, sink);
+        self.settle_due();
         if !(due || worked) {
             sink.event(&Event::Ticked);
         }

@@ -62,6 +62,7 @@ impl Core {
             self.fire_dead_men_of_version_1(&mut budget, sink) || expired
         };
         let worked = self.work_on(&mut budget, sink);
+        self.settle_due();
         if !(due || worked) {
             sink.event(&Event::Ticked);
         }

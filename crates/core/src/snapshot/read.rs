@@ -77,6 +77,7 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
         ended_withdrawals(&mut core, &mut from)?;
     }
     from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
+    core.settle_due();
     Ok(core)
 }
 
