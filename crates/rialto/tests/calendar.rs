@@ -4,6 +4,7 @@
 
 mod running;
 
+use running::page::blocks;
 use running::{command, text};
 use serde_json::Value;
 use std::fs;
@@ -17,24 +18,6 @@ fn docs() -> PathBuf {
 fn calendar(dir: &Path, arguments: &[&str]) -> (i32, String, String) {
     let output = command(&["calendar"]).args(arguments).current_dir(dir).output().unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
-}
-
-/// The blocks of a page in one language.
-fn blocks(page: &str, language: &str) -> Vec<String> {
-    let mut blocks = Vec::new();
-    let mut block: Option<String> = None;
-    for line in page.lines() {
-        match &mut block {
-            None if line == format!("```{language}") => block = Some(String::new()),
-            None => {}
-            Some(_) if line == "```" => blocks.extend(block.take()),
-            Some(text) => {
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-    }
-    blocks
 }
 
 #[test]

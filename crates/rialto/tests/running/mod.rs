@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub(crate) mod chance;
+pub(crate) mod page;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
