@@ -26,6 +26,7 @@
 mod accounts;
 mod amend;
 mod apply;
+mod attribution;
 mod auction;
 mod auction_orders;
 mod background;

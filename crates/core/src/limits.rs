@@ -8,9 +8,10 @@ pub const ORDERS_PER_COMMAND: u32 = 256;
 /// How many steps of the search for the price of an auction count as one order. A step matches a level
 /// of one side with a level of the other.
 pub const SEARCH_STEPS_PER_ORDER: u32 = 8;
-/// The most events that one command has: two for each order that it touches, and one at either end.
-/// Background work has one for each order, and one for each turn, which counts as an order.
-pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 2;
+/// The most events that one command has: two for each order that it touches, one at either end, and
+/// one of who sent it. Background work has one for each order, and one for each turn, which counts as
+/// an order.
+pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 3;
 /// The most bytes of the events of one command, without the header of their record. It is twice
 /// what [`EVENTS_PER_COMMAND`] events take, because rules version 1 has other bounds.
 pub const EVENTS_BYTES_MAX: usize = 4 * ORDERS_PER_COMMAND as usize * EVENT_BYTES_MAX;

@@ -28,7 +28,8 @@
 //! Version 3 decides as version 2 does and knows more attributes of an order's [`Handling`].
 //! Versions before it refuse an order with one of them as [`AttributeUnknown`]: its capacity.
 //!
-//! Version 4 knows auctions: see [Phases](#phases) and what follows it. Its state has format 4. It
+//! Version 4 knows attributions: the first event of an operator's command says who sent it, and why.
+//! Versions before it have no such event. Version 4 also knows auctions: see [Phases](#phases) and what follows it. Its state has format 4. It
 //! decides as version 3 does in an instrument that is open, halted or withdrawn and whose rules for
 //! auctions were never set, with one exception: while orders are open, a new tick or lot must
 //! divide the old one, so that every open order could have been entered under it

@@ -160,6 +160,7 @@ impl Feed {
             }
             Event::Uncrossed(ref uncrossed) => self.uncrossed(at, uncrossed, emit)?,
             Event::Interrupted(ref interrupted) => self.interrupted(at, interrupted)?,
+            Event::Attributed(_) => {}
         }
         Ok(())
     }

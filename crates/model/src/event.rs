@@ -2,7 +2,7 @@
 
 use crate::enumeration;
 use crate::{
-    AccountId, Amount, AuctionRules, ClientOrderId, Currency, CurrencyId, InstrumentId,
+    AccountId, Amount, Attributed, AuctionRules, ClientOrderId, Currency, CurrencyId, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference,
     RejectReason, Side, Timestamp, TradeId, TradingRules,
 };
@@ -412,6 +412,8 @@ pub enum Event {
     Uncrossed(Uncrossed),
     /// A trade would have been outside a price range: trading is interrupted, or a call extended.
     Interrupted(Interrupted),
+    /// An operator sent the command. Its other events follow.
+    Attributed(Attributed),
 }
 
 /// The price of an auction was found.
@@ -499,6 +501,8 @@ enumeration! {
         Uncrossed = 24, "uncrossed";
         /// [`Event::Interrupted`]
         Interrupted = 25, "interrupted";
+        /// [`Event::Attributed`]
+        Attributed = 26, "attributed";
     }
 }
 
@@ -534,6 +538,7 @@ impl Event {
             Event::AuctionRulesSet { .. } => EventKind::AuctionRulesSet,
             Event::Uncrossed(_) => EventKind::Uncrossed,
             Event::Interrupted(_) => EventKind::Interrupted,
+            Event::Attributed(_) => EventKind::Attributed,
         }
     }
 }

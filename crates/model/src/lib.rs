@@ -23,6 +23,7 @@ pub use serde;
 // The macros of this crate use the same path inside and outside of it.
 extern crate self as rialto_model;
 
+mod attribution;
 mod codec;
 mod command;
 mod enumeration;
@@ -42,10 +43,12 @@ mod scope;
 pub mod testing;
 mod text;
 
+pub use attribution::{Attributed, Attribution, AuditReason, AuditReasonError, KeyId};
 pub use codec::{
-    COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX, EVENTS_CONTENT_TYPE,
-    EVENTS_HEADER_BYTES, EventEncoder, EventIter, EventsFull, decode_command, decode_events,
-    encode_command, encode_event,
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX,
+    EVENTS_CONTENT_TYPE, EVENTS_HEADER_BYTES, EventEncoder, EventIter, EventsFull,
+    decode_attribution, decode_command, decode_events, encode_attribution, encode_command,
+    encode_event,
 };
 pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
 pub use enumeration::Enumeration;

@@ -81,6 +81,9 @@ pub type CurrencyCode = Text<12>;
 pub type Name = Text<36>;
 
 impl<const N: usize> Text<N> {
+    /// Bytes of the longest text.
+    pub const BYTES_MAX: usize = N;
+
     /// The empty text.
     pub const EMPTY: Self = Text { bytes: [0; N], len: 0 };
 

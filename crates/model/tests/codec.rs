@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use rialto_model::testing::{plausible, wild};
 use rialto_model::{
-    Accepted, AccountId, Amend, Amount, COMMAND_BYTES_MAX, ClientOrderId, Command, DecodeFault,
-    EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, EventsFull, Handling, InstrumentId,
-    MassCancel, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side,
-    TimeInForce, Timestamp, decode_command, decode_events, encode_command, encode_event,
+    ATTRIBUTION_BYTES_MAX, Accepted, AccountId, Amend, Amount, Attribution, COMMAND_BYTES_MAX,
+    ClientOrderId, Command, DecodeFault, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder,
+    EventsFull, Handling, InstrumentId, MassCancel, NewOrder, OrderId, OrderKind, OrderRef,
+    OrderSize, PostOnly, Price, Quantity, Side, TimeInForce, Timestamp, decode_attribution,
+    decode_command, decode_events, encode_attribution, encode_command, encode_event,
 };
 
 fn command_bytes(time: Timestamp, command: &Command) -> Vec<u8> {
@@ -58,6 +59,23 @@ proptest! {
         let bytes = command_bytes(time, &command);
         prop_assert_eq!(bytes.len() % 8, 0);
         prop_assert_eq!(decode_command(&bytes), Ok((time, command)));
+    }
+
+    #[test]
+    fn an_attribution_survives_its_binary_form_before_a_command(
+        attribution in wild::attribution(), command in wild::command(),
+    ) {
+        let mut record = vec![0xaa; ATTRIBUTION_BYTES_MAX];
+        let bytes = encode_attribution(&attribution, &mut record);
+        prop_assert_eq!(bytes % 8, 0);
+        record.truncate(bytes);
+        let command = command_bytes(Timestamp(1), &command);
+        record.extend_from_slice(&command);
+
+        prop_assert_eq!(decode_attribution(&record), Ok(Some((attribution, &command[..]))));
+        // A reader of commands alone cannot overlook it.
+        prop_assert_eq!(decode_command(&record).unwrap_err().what, DecodeFault::UnknownKind(254));
+        prop_assert_eq!(decode_attribution(&command), Ok(None));
     }
 
     #[test]
@@ -303,4 +321,33 @@ fn a_command_is_no_record_of_events() {
     let events = event_bytes(Timestamp(1), &[Event::Ticked]);
     assert_eq!(decode_events(&command).unwrap_err().what, DecodeFault::UnknownKind(0));
     assert_eq!(decode_command(&events).unwrap_err().what, DecodeFault::UnknownKind(255));
+}
+
+/// The fault of an attribution with one byte changed.
+fn attribution_fault(at: usize, byte: u8) -> DecodeFault {
+    let mut bytes = vec![0; ATTRIBUTION_BYTES_MAX];
+    let by = "b".repeat(31).parse().expect("it is printable");
+    let reason = "é".repeat(50).parse().expect("it is printable");
+    let len = encode_attribution(&Attribution { by, reason }, &mut bytes);
+    assert_eq!(len, ATTRIBUTION_BYTES_MAX);
+    bytes[at] = byte;
+    decode_attribution(&bytes).expect_err("the change makes it invalid").what
+}
+
+#[test]
+fn attributions_that_the_venue_never_writes_are_refused() {
+    assert_eq!(attribution_fault(1, 2), DecodeFault::UnknownVersion(2));
+    assert_eq!(attribution_fault(7, 1), DecodeFault::Reserved);
+    // A sender is printable, and is there; so is what follows it, as long as it says.
+    assert!(matches!(attribution_fault(9, b' '), DecodeFault::Text(_)));
+    assert!(matches!(attribution_fault(8, 32), DecodeFault::Text(_)));
+    assert!(matches!(attribution_fault(40, 101), DecodeFault::Text(_)));
+    // The second byte of a letter alone is not UTF-8, and a control character does not print.
+    assert_eq!(attribution_fault(41, 0xa9), DecodeFault::OutOfRange("reason"));
+    assert_eq!(attribution_fault(143, 1), DecodeFault::Reserved);
+    let mut nobody = vec![0; ATTRIBUTION_BYTES_MAX];
+    nobody[..2].copy_from_slice(&[254, 1]);
+    let fault = decode_attribution(&nobody).expect_err("it names nobody").what;
+    assert_eq!(fault, DecodeFault::NotCanonical("an attribution to nobody"));
+    assert_eq!(decode_attribution(&nobody[..8]).unwrap_err().what, DecodeFault::Truncated);
 }

@@ -3,9 +3,9 @@
 mod samples;
 
 use rialto_model::{
-    COMMAND_BYTES_MAX, CommandKind, DoneReason, EVENT_BYTES_MAX, EventKind, InstrumentKind,
-    InstrumentState, OrderKind, PostOnly, ReduceReason, RejectReason, SelfTrade, Side, TimeInForce,
-    encode_command, encode_event,
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CommandKind, DoneReason, EVENT_BYTES_MAX, EventKind,
+    InstrumentKind, InstrumentState, OrderKind, PostOnly, ReduceReason, RejectReason, SelfTrade,
+    Side, TimeInForce, encode_command, encode_event,
 };
 use std::collections::BTreeMap;
 
@@ -127,6 +127,8 @@ fn shared_parts_are_described() {
     assert_eq!(lengths("Rules", 0), (72, 72));
     assert_eq!(lengths("Auction rules", 0), (40, 40));
     assert_eq!(lengths("Specification", 0), (80, 80));
+    assert_eq!(lengths("Attribution", 0), (24, ATTRIBUTION_BYTES_MAX));
+    assert!(DOCUMENT.contains(&format!("at most {ATTRIBUTION_BYTES_MAX} bytes long. No other")));
 }
 
 #[test]

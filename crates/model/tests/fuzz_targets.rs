@@ -14,15 +14,27 @@ mod decode_events;
 #[allow(dead_code, reason = "how full a sample is matters to other tests")]
 mod samples;
 
-use rialto_model::{COMMAND_BYTES_MAX, EVENT_BYTES_MAX, EventEncoder, encode_command};
+use rialto_model::{
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, EVENT_BYTES_MAX, EventEncoder, encode_attribution,
+    encode_command,
+};
 
 fn commands() -> Vec<Vec<u8>> {
-    let encode = |command| {
+    let encode = |command: &rialto_model::Command| {
         let mut buffer = [0; COMMAND_BYTES_MAX];
         let length = encode_command(samples::TIME, command, &mut buffer);
         buffer[..length].to_vec()
     };
-    samples::commands().iter().map(|sample| encode(&sample.value)).collect()
+    let plain = samples::commands();
+    let plain = plain.iter().map(|sample| encode(&sample.value));
+    let attributed = [samples::short_attribution(), samples::full_attribution()].map(|it| {
+        let mut record = vec![0; ATTRIBUTION_BYTES_MAX];
+        let length = encode_attribution(&it, &mut record);
+        record.truncate(length);
+        record.extend(encode(&rialto_model::Command::Tick));
+        record
+    });
+    plain.chain(attributed).collect()
 }
 
 /// Each event alone, and all of them together.

@@ -6,13 +6,15 @@
 mod samples;
 
 use rialto_model::{
-    COMMAND_BYTES_MAX, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, decode_command,
-    decode_events, encode_command, encode_event,
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event,
+    EventEncoder, decode_attribution, decode_command, decode_events, encode_attribution,
+    encode_command, encode_event,
 };
 use std::fmt::Write;
 
 const COMMANDS: &str = include_str!("fixtures/commands-v1.hex");
 const EVENTS: &str = include_str!("fixtures/events-v1.hex");
+const ATTRIBUTIONS: &str = include_str!("fixtures/attributions-v1.hex");
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -74,6 +76,21 @@ fn events_encode_as_they_always_did() {
 }
 
 #[test]
+fn attributions_encode_as_they_always_did_and_can_still_be_read() {
+    let samples = [("short", samples::short_attribution()), ("full", samples::full_attribution())];
+    let mut found = String::new();
+    for (name, attribution) in samples {
+        let mut buffer = [0xaa; ATTRIBUTION_BYTES_MAX];
+        let bytes = encode_attribution(&attribution, &mut buffer);
+        found.push_str(&format!("{name} {}\n", hex(&buffer[..bytes])));
+    }
+    assert_eq!(found, ATTRIBUTIONS, "\n{found}");
+    for ((name, bytes), (_, attribution)) in lines(ATTRIBUTIONS).iter().zip(samples) {
+        assert_eq!(decode_attribution(bytes), Ok(Some((attribution, &[][..]))), "{name}");
+    }
+}
+
+#[test]
 fn commands_that_were_written_once_can_still_be_read() {
     let samples = samples::commands();
     let lines = lines(COMMANDS);
@@ -110,6 +127,7 @@ fn the_stated_maximum_is_the_longest_there_is() {
     assert_eq!(longest(COMMANDS), Some(COMMAND_BYTES_MAX));
     let events = EVENTS.rsplit_once("record").expect("the last line is a whole record").0;
     assert_eq!(longest(events), Some(EVENT_BYTES_MAX));
+    assert_eq!(longest(ATTRIBUTIONS), Some(ATTRIBUTION_BYTES_MAX));
 }
 
 #[test]

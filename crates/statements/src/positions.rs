@@ -171,6 +171,7 @@ impl Positions {
             | Event::AuctionRulesSet { .. }
             | Event::Uncrossed(_)
             | Event::Interrupted(_)
+            | Event::Attributed(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

@@ -25,7 +25,7 @@ pub const DONE_REASONS: [DoneReason; 10] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 27] = [
+pub const EVENT_KINDS: [&str; 28] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -53,6 +53,7 @@ pub const EVENT_KINDS: [&str; 27] = [
     "AuctionRulesSet",
     "Uncrossed",
     "Interrupted",
+    "Attributed",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
@@ -132,6 +133,7 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::AuctionRulesSet { .. } => "AuctionRulesSet",
         Event::Uncrossed(_) => "Uncrossed",
         Event::Interrupted(_) => "Interrupted",
+        Event::Attributed(_) => "Attributed",
     }
 }
 

@@ -9,7 +9,9 @@ use super::subject::Subject;
 use super::world::World;
 use super::{Alteration, Reference};
 use rialto_core::{EVENTS_PER_COMMAND, Limits, RULES_VERSIONS};
-use rialto_model::{Command, EngineId, Event, OrderId, Outcome, Seq, Side, Timestamp};
+use rialto_model::{
+    Attribution, Command, CommandKind, EngineId, Event, OrderId, Outcome, Seq, Side, Timestamp,
+};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -259,14 +261,15 @@ impl Lockstep {
         let affordable = self.reference.orders.len() < 200 || seq.0.is_multiple_of(16);
         let before = affordable.then(|| self.reference.clone());
         let rules_version = self.reference.rules_version;
-        let (events, outcome) = self.reference.apply(seq, self.time, command);
-        let (core_events, core_outcome) = self.core.apply(seq, self.time, command);
+        let by = attribution(seq, command);
+        let (events, outcome) = self.reference.apply_attributed(seq, self.time, command, by);
+        let (core_events, core_outcome) = self.core.apply(seq, self.time, command, by.as_ref());
         if core_events != events || core_outcome != outcome {
             return Err(difference(&core_events, &events)
                 + &format!("\ncore answered {core_outcome:?}\nreference     {outcome:?}"));
         }
         if let Some(restored) = &mut self.restored {
-            let again = restored.apply(seq, self.time, command);
+            let again = restored.apply(seq, self.time, command, by.as_ref());
             if again != (core_events, core_outcome) {
                 return Err(format!(
                     "the restored core decided otherwise: {again:?}\ninstead of {events:?}"
@@ -421,6 +424,24 @@ impl Lockstep {
         }
         Ok(())
     }
+}
+
+/// Every other operator's command has an attribution.
+fn attribution(seq: Seq, command: &Command) -> Option<Attribution> {
+    let is_operators = match command.kind() {
+        CommandKind::Tick
+        | CommandKind::Place
+        | CommandKind::Cancel
+        | CommandKind::Amend
+        | CommandKind::MassCancel
+        | CommandKind::Disconnect
+        | CommandKind::SetDeadMan
+        | CommandKind::HoldWithdrawal => false,
+        _ => true,
+    };
+    let reason = format!("command {seq}").parse().expect("it prints");
+    let by = "operator".parse().expect("it prints");
+    (is_operators && seq.0.is_multiple_of(2)).then_some(Attribution { by, reason })
 }
 
 /// The first event that differs, with its number.

@@ -48,8 +48,8 @@ pub use state::{
 };
 
 use rialto_model::{
-    AccountId, ClientOrderId, Command, DoneReason, Event, InstrumentId, OrderId, OrderRef, Outcome,
-    RejectReason, Rejected, Seq, Timestamp,
+    AccountId, Attributed, Attribution, ClientOrderId, Command, DoneReason, Event, InstrumentId,
+    OrderId, OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp,
 };
 
 /// Orders that one command may touch.
@@ -59,6 +59,22 @@ pub const FILL_OR_KILL_DEPTH: usize = 4_096;
 
 impl Reference {
     /// Decides one command.
+    /// As [`Reference::apply`]; version 4 tells first who sent the command, and why.
+    pub fn apply_attributed(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        command: &Command,
+        attribution: Option<Attribution>,
+    ) -> (Vec<Event>, Outcome) {
+        let told = attribution.filter(|_| self.rules_version >= 4).map(|attribution| {
+            Event::Attributed(Attributed { command: command.kind(), attribution })
+        });
+        let (mut events, outcome) = self.apply(seq, time, command);
+        events.splice(0..0, told);
+        (events, outcome)
+    }
+
     pub fn apply(&mut self, seq: Seq, time: Timestamp, command: &Command) -> (Vec<Event>, Outcome) {
         assert_eq!(seq, self.seq.next(), "commands are numbered without gaps");
         assert!(time >= self.time, "time never goes back");

@@ -4,8 +4,8 @@ use super::Finish;
 use super::invariants::{Holdings, Standing};
 use rialto_core::{Core, CoreConfig, EndedOrder, Limits, StateHash};
 use rialto_model::{
-    AccountId, Command, EngineId, Event, Instrument, InstrumentId, OrderId, Outcome, Price, Seq,
-    Side, Timestamp, Transfer,
+    AccountId, Attribution, Command, EngineId, Event, Instrument, InstrumentId, OrderId, Outcome,
+    Price, Seq, Side, Timestamp, Transfer,
 };
 use std::collections::BTreeMap;
 
@@ -17,9 +17,15 @@ impl Subject {
         Subject(Core::new(CoreConfig { limits, rules_version, ..CoreConfig::new(engine) }))
     }
 
-    pub fn apply(&mut self, seq: Seq, time: Timestamp, command: &Command) -> (Vec<Event>, Outcome) {
+    pub fn apply(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        command: &Command,
+        attribution: Option<&Attribution>,
+    ) -> (Vec<Event>, Outcome) {
         let mut events = Vec::new();
-        let outcome = self.0.apply(seq, time, command, &mut events);
+        let outcome = self.0.apply_attributed(seq, time, command, attribution, &mut events);
         (events, outcome)
     }
 

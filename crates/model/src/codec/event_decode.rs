@@ -4,10 +4,10 @@ use super::command_decode::order_size;
 use super::reader::Reader;
 use super::{DecodeError, DecodeFault, EVENTS_MARK, VERSION, flag};
 use crate::{
-    Accepted, AccountId, Amended, Amount, CommandKind, Currency, CurrencyId, Done, DoneReason,
-    Event, EventKind, InstrumentState, Interrupted, NewOrder, OrderKind, PostOnly, ReduceReason,
-    Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, TimeInForce,
-    Timestamp, Trade, TradeId, Uncrossed,
+    Accepted, AccountId, Amended, Amount, Attributed, CommandKind, Currency, CurrencyId, Done,
+    DoneReason, Event, EventKind, InstrumentState, Interrupted, NewOrder, OrderKind, PostOnly,
+    ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side,
+    TimeInForce, Timestamp, Trade, TradeId, Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -153,7 +153,8 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::RulesVersionSet
         | EventKind::AuctionRulesSet
         | EventKind::Uncrossed
-        | EventKind::Interrupted => 0,
+        | EventKind::Interrupted
+        | EventKind::Attributed => 0,
     }
 }
 
@@ -289,6 +290,11 @@ fn event_body(
             body.zeros::<4>()?;
             let (price, low, high) = (body.price()?, body.price()?, body.price()?);
             Event::Interrupted(Interrupted { instrument, price, low, high, until_command })
+        }
+        EventKind::Attributed => {
+            let command = head.small.one_of("command", CommandKind::from_number)?;
+            head.rest_unused()?;
+            Event::Attributed(Attributed { command, attribution: body.attribution()? })
         }
     })
 }

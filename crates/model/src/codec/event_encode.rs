@@ -196,6 +196,10 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
         }
         Event::Uncrossed(uncrossed) => self::uncrossed(uncrossed, out),
         Event::Interrupted(interrupted) => self::interrupted(interrupted, out),
+        Event::Attributed(attributed) => {
+            out.attribution(&attributed.attribution);
+            Head::new(0, attributed.command.number(), 0)
+        }
     }
 }
 

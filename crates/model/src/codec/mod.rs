@@ -4,6 +4,7 @@
 //! Every value has exactly one form, and decoding refuses all others, so that bytes that decode
 //! encode to the same bytes. Fields stand in 8-byte words and are aligned to their size.
 
+mod attribution;
 mod command_decode;
 mod command_encode;
 mod error;
@@ -12,6 +13,7 @@ mod event_encode;
 mod reader;
 mod writer;
 
+pub use attribution::{ATTRIBUTION_BYTES_MAX, decode_attribution, encode_attribution};
 pub use command_decode::decode_command;
 pub use command_encode::{COMMAND_BYTES_MAX, encode_command};
 pub use error::{DecodeError, DecodeFault};
@@ -28,6 +30,8 @@ const EVENT_HEADER_BYTES: usize = 8;
 const VERSION: u8 = 1;
 /// Stands in the place of a command's kind, so that a reader given the wrong log fails.
 const EVENTS_MARK: u8 = 255;
+/// Stands in the place of a command's kind where an attribution is before the command.
+const ATTRIBUTION_MARK: u8 = 254;
 
 /// The media type of a record of events.
 pub const EVENTS_CONTENT_TYPE: &str = "application/vnd.rialto.events";

@@ -2,9 +2,9 @@
 
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
-    AccountId, Amount, AuctionRules, CurrencyId, Handling, InstrumentId, InstrumentKind,
-    InstrumentSpec, MemberId, OrderId, Price, Quantity, Scale, SelfTrade, Symbol, Text, TextError,
-    Timestamp, TradingRules,
+    AccountId, Amount, Attribution, AuctionRules, AuditReason, CurrencyId, Handling, InstrumentId,
+    InstrumentKind, InstrumentSpec, MemberId, OrderId, Price, Quantity, Scale, SelfTrade, Symbol,
+    Text, TextError, Timestamp, TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -231,9 +231,37 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(super) fn text<const N: usize>(&mut self) -> Result<Text<N>, DecodeError> {
         let at = self.at;
+        Text::new(self.padded(N)?).or_else(|error| {
+            let offset = match error {
+                TextError::NotPrintable { at: within, .. } => at + 1 + within,
+                TextError::TooLong { .. } => at,
+            };
+            Self::fault(offset, DecodeFault::Text(error))
+        })
+    }
+
+    /// Who sent a command, and why. A command without a sender has no attribution.
+    pub(super) fn attribution(&mut self) -> Result<Attribution, DecodeError> {
+        let at = self.at;
+        let by = self.text()?;
+        if by == Text::EMPTY {
+            return Self::fault(at, DecodeFault::NotCanonical("an attribution to nobody"));
+        }
+        let at = self.at;
+        let text = std::str::from_utf8(self.padded(AuditReason::BYTES_MAX)?).ok();
+        match text.and_then(|text| text.parse().ok()) {
+            Some(reason) => Ok(Attribution { by, reason }),
+            None => Self::fault(at, DecodeFault::OutOfRange("reason")),
+        }
+    }
+
+    /// The bytes of a text of at most `max` bytes.
+    #[inline]
+    fn padded(&mut self, max: usize) -> Result<&'a [u8], DecodeError> {
+        let at = self.at;
         let len = usize::from(self.u8()?);
-        if len > N {
-            let what = DecodeFault::Text(TextError::TooLong { got: len, max: N });
+        if len > max {
+            let what = DecodeFault::Text(TextError::TooLong { got: len, max });
             return Self::fault(at, what);
         }
         let end = at + (len + 8) / 8 * 8;
@@ -245,13 +273,7 @@ impl<'a> Reader<'a> {
             return Self::fault(at + 1 + len + first, DecodeFault::Reserved);
         }
         self.at = end;
-        Text::new(text).or_else(|error| {
-            let offset = match error {
-                TextError::NotPrintable { at: within, .. } => at + 1 + within,
-                TextError::TooLong { .. } => at,
-            };
-            Self::fault(offset, DecodeFault::Text(error))
-        })
+        Ok(text)
     }
 
     /// A text that is present only if `flags` says so, and then is not empty.

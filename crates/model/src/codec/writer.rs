@@ -1,7 +1,7 @@
 //! Writing words, amounts and texts one after the other.
 
 use super::flag;
-use crate::{AuctionRules, InstrumentSpec, Text, TradingRules};
+use crate::{Attribution, AuctionRules, InstrumentSpec, Text, TradingRules};
 
 /// Writes into a buffer that has room for the largest record.
 pub(super) struct Writer<'a> {
@@ -77,12 +77,24 @@ impl<'a> Writer<'a> {
     /// instructions; the next field overwrites the excess.
     #[inline]
     pub(super) fn text<const N: usize>(&mut self, text: &Text<N>) {
+        self.padded(text.len(), text.padded());
+    }
+
+    /// Writes `len` bytes as a text; `bytes` is zero past them.
+    #[inline]
+    fn padded<const N: usize>(&mut self, len: usize, bytes: &[u8; N]) {
         let block = const { (N + 8) / 8 * 8 };
         let target = &mut self.out[self.at..self.at + block];
-        target[0] = text.len() as u8;
-        target[1..1 + N].copy_from_slice(text.padded());
+        target[0] = len as u8;
+        target[1..1 + N].copy_from_slice(bytes);
         target[1 + N..].fill(0);
-        self.at += (text.len() + 8) / 8 * 8;
+        self.at += (len + 8) / 8 * 8;
+    }
+
+    /// Writes who sent a command, and why.
+    pub(super) fn attribution(&mut self, attribution: &Attribution) {
+        self.text(&attribution.by);
+        self.padded(attribution.reason.len(), attribution.reason.padded());
     }
 
     /// Writes the fixed part of an instrument's rules.

@@ -1,12 +1,12 @@
 //! Every value that the types can hold, with the edges of their ranges more often.
 
 use crate::{
-    Accepted, AccountId, Amend, Amended, Amount, AuctionRules, Command, CommandKind, Currency,
-    CurrencyId, Deposit, Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason,
-    Rejected, Rested, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId,
-    TradingRules, Transfer, Uncrossed,
+    Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
+    AuditReason, Command, CommandKind, Currency, CurrencyId, Deposit, Done, DoneReason, Event,
+    Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted,
+    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price,
+    Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Text,
+    TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -331,6 +331,15 @@ fn trade() -> impl Strategy<Value = Trade> {
     )
 }
 
+/// Any sender and reason.
+pub fn attribution() -> impl Strategy<Value = Attribution> + Clone {
+    let by = proptest::collection::vec(0x21_u8..=0x7e, 1..=31)
+        .prop_map(|bytes| Text::new(&bytes).expect("printable and short enough"));
+    let reason = prop_oneof!["", "[ -~äß…]{0,33}", "[ -~]{100}"]
+        .prop_map(|text| text.parse::<AuditReason>().expect("printable and short enough"));
+    (by, reason).prop_map(|(by, reason)| Attribution { by, reason })
+}
+
 /// Any event of accounts, instruments and the venue itself.
 fn venue_event() -> impl Strategy<Value = Event> {
     let moved = || (account(), currency(), amount(), text());
@@ -387,6 +396,9 @@ fn venue_event() -> impl Strategy<Value = Event> {
                 Event::Interrupted(Interrupted { instrument, price, low, high, until_command })
             }
         ),
+        (select(CommandKind::ALL), attribution()).prop_map(|(command, attribution)| {
+            Event::Attributed(Attributed { command, attribution })
+        }),
     ]
 }
 

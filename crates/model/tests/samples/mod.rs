@@ -2,12 +2,13 @@
 //! parts, with all of them. The values are such that fields that change places are noticed.
 
 use rialto_model::{
-    Accepted, AccountId, Amend, Amended, Amount, AuctionRules, ClientOrderId, Command, CommandKind,
-    Currency, CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, Name,
-    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason,
-    Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text,
-    TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer, Uncrossed,
+    Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
+    AuditReason, ClientOrderId, Command, CommandKind, Currency, CurrencyCode, CurrencyId, Deposit,
+    Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, Interrupted, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
+    Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId,
+    TradingRules, Transfer, Uncrossed,
 };
 
 /// The time of all samples.
@@ -107,6 +108,17 @@ fn spec(symbol: Symbol, notional_min: Amount) -> InstrumentSpec {
         quantity_scale: Scale::new(8).expect("8 is a scale"),
         rules: rules(notional_min),
     }
+}
+
+/// An attribution without a reason.
+pub(crate) fn short_attribution() -> Attribution {
+    Attribution { by: text("admin"), reason: AuditReason::EMPTY }
+}
+
+/// An attribution that fills its fields.
+pub(crate) fn full_attribution() -> Attribution {
+    let reason = "\u{e9}".repeat(AuditReason::BYTES_MAX / 2);
+    Attribution { by: full_text(), reason: reason.parse().expect("the letters print") }
 }
 
 fn scale() -> Scale {
@@ -305,6 +317,8 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         amount,
         reference,
     };
+    let attributed =
+        |attribution| Event::Attributed(Attributed { command: CommandKind::SetRules, attribution });
     let currency = |code| Event::CurrencyCreated(Currency { id: CURRENCY, code, scale: scale() });
     vec![
         short(Event::Ticked),
@@ -379,5 +393,7 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
             high: Price(0x7d),
             until_command: true,
         })),
+        short(attributed(short_attribution())),
+        full(attributed(full_attribution())),
     ]
 }
