@@ -5,10 +5,13 @@ use crate::ingress::{Execution, ProducerSet};
 use rialto_core::{EVENTS_BYTES_MAX, EventSink};
 use rialto_log::Group;
 use rialto_model::{
-    COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, OrderId, Seq, Timestamp,
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, OrderId,
+    Seq, Timestamp,
 };
 use std::time::Duration;
 
+/// The longest record of a journal.
+pub(crate) const COMMAND_RECORD_BYTES_MAX: usize = ATTRIBUTION_BYTES_MAX + COMMAND_BYTES_MAX;
 /// The longest record of an event log: the core bounds the events of a command.
 pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_BYTES_MAX;
 /// The most chunks of a batch for which latency is counted separately.
@@ -71,7 +74,7 @@ impl Batch {
     #[inline]
     pub(crate) fn has_room(&mut self) -> bool {
         !self.is_closed
-            && self.journal.reserve(COMMAND_BYTES_MAX).is_ok()
+            && self.journal.reserve(COMMAND_RECORD_BYTES_MAX).is_ok()
             && self.events.reserve(EVENT_RECORD_BYTES_MAX).is_ok()
     }
 

@@ -1,11 +1,11 @@
 //! Journal first: writes a command into the open batch, then applies it to the core.
 
-use crate::batch::{Batch, EVENT_RECORD_BYTES_MAX, Encoding};
+use crate::batch::{Batch, COMMAND_RECORD_BYTES_MAX, EVENT_RECORD_BYTES_MAX, Encoding};
 use crate::ingress::Answer;
 use crate::sabotage::Sabotage;
 use crate::state::EngineState;
 use rialto_core::Core;
-use rialto_model::{COMMAND_BYTES_MAX, Command, Seq, Timestamp, encode_command};
+use rialto_model::{Attribution, Command, Seq, Timestamp, encode_attribution, encode_command};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -128,18 +128,43 @@ impl BatchBuilder {
     /// must be room for it.
     #[inline]
     pub(crate) fn sequence(&mut self, time: Timestamp, command: &Command) -> Answer {
+        self.sequence_from(time, command, None)
+    }
+
+    /// The same with who sent the command, and why, if the rules know it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn sequence_attributed(
+        &mut self,
+        time: Timestamp,
+        command: &Command,
+        attribution: Option<Attribution>,
+    ) -> Answer {
+        let attribution = attribution.filter(|_| self.core.knows_attributions());
+        self.sequence_from(time, command, attribution.as_ref())
+    }
+
+    #[inline]
+    fn sequence_from(
+        &mut self,
+        time: Timestamp,
+        command: &Command,
+        attribution: Option<&Attribution>,
+    ) -> Answer {
         debug_assert!(time >= self.time, "stamped time went back");
         let batch = self.open.as_mut().expect("the caller made room");
         let seq = self.seq.next();
-        let record = batch.journal.reserve(COMMAND_BYTES_MAX).expect("the caller made room");
+        let record = batch.journal.reserve(COMMAND_RECORD_BYTES_MAX).expect("the caller made room");
         let is_cancel = matches!(command, Command::Cancel { .. });
         assert!(!(is_cancel && self.state.switch.is(Sabotage::PanicAtCancel)), "as it was told");
         let unjournaled = is_cancel && self.state.switch.is(Sabotage::ApplyWithoutJournal);
-        let len = encode_command(time, if unjournaled { &Command::Tick } else { command }, record);
+        let journaled = if unjournaled { &Command::Tick } else { command };
+        let before = attribution.map_or(0, |attribution| encode_attribution(attribution, record));
+        let len = before + encode_command(time, journaled, &mut record[before..]);
         batch.journal.commit(len);
         let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");
         let mut events = Encoding::new(time, record);
-        let outcome = self.core.apply(seq, time, command, &mut events);
+        let outcome = self.core.apply_attributed(seq, time, command, attribution, &mut events);
         let (len, execution) = events.finish();
         batch.events.commit(len);
         // A segment has one rules version, and so has each group.

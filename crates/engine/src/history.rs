@@ -1,7 +1,7 @@
 //! Past states and events of a running engine, for readers that begin before its end.
 
 use crate::engine::Engine;
-use crate::replay::{ReplayError, decode_next};
+use crate::replay::{ReplayError, apply_record};
 use rialto_core::{Core, EventCount};
 use rialto_log::Reader;
 use rialto_model::{Seq, Timestamp};
@@ -32,8 +32,7 @@ impl Engine {
                 return Err(ReplayError::BeyondEnd { last: end, wanted: seq });
             };
             for (next, record) in group {
-                let (time, command) = decode_next(&core, Seq(next), record)?;
-                core.apply(Seq(next), time, &command, &mut events);
+                apply_record(&mut core, Seq(next), record, |_| false, &mut events)?;
                 if settled(&core) {
                     break;
                 }

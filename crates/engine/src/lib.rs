@@ -113,8 +113,8 @@ pub use engine::Engine;
 pub use events::{EventBatch, EventReader, EventRecord, ReadEventsError};
 pub use health::{Fault, Health, Stall};
 pub use ingress::{
-    Answer, Execution, NoAnswer, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError,
-    Submitter,
+    ATTRIBUTED_MAX, Answer, Execution, NoAnswer, PRODUCERS_MAX, Producer, Replies, Reply,
+    Submission, SubmitError, Submitter,
 };
 pub use lineage::{Ancestor, LineageError};
 pub use marks::Marks;

@@ -5,7 +5,11 @@ use crate::snapshot::{SnapshotCipher, SnapshotFileError, SnapshotStore};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, DiskError};
 use rialto_log::{GroupView, KeyRing, OpenError, ReadError, Reader, Records, Verify};
-use rialto_model::{Command, DecodeError, EngineId, Seq, Timestamp, decode_command};
+use rialto_model::{
+    Attribution, Command, DecodeError, EngineId, Outcome, Seq, Timestamp, decode_attribution,
+    decode_command,
+};
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -74,24 +78,63 @@ pub(crate) fn tell(error: &ReplayError) -> String {
     tell_all(error)
 }
 
-/// Decodes a journal record and checks that the core accepts it: `apply` panics on an error of the
-/// sequencer, and a journal may be damaged.
+/// A command of the journal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Journaled<'a> {
+    pub(crate) seq: Seq,
+    pub(crate) time: Timestamp,
+    pub(crate) command: &'a Command,
+    pub(crate) attribution: Option<&'a Attribution>,
+}
+
+impl Journaled<'_> {
+    /// Applies it to a core that accepts it as the next command.
+    #[inline]
+    pub(crate) fn apply<S: EventSink>(&self, core: &mut Core, sink: &mut S) -> Outcome {
+        let Journaled { seq, time, command, attribution } = *self;
+        core.apply_attributed(seq, time, command, attribution, sink)
+    }
+}
+
+/// Decodes a journal record; the attribution goes to `attributed`, if there is one.
 #[inline]
-pub(crate) fn decode_next(
-    core: &Core,
+pub(crate) fn decode(
     seq: Seq,
     record: &[u8],
+    attributed: impl FnOnce(Attribution),
 ) -> Result<(Timestamp, Command), ReplayError> {
-    let (time, command) = decode(seq, record)?;
+    let failed = |error| ReplayError::NoCommand { seq, error };
+    let record = match decode_attribution(record).map_err(failed)? {
+        None => record,
+        Some((attribution, command)) => {
+            attributed(attribution);
+            command
+        }
+    };
+    decode_command(record).map_err(failed)
+}
+
+/// Decodes a journal record, checks that the core accepts it, and applies it, unless its time is too
+/// late. Returns whether it was applied.
+pub(crate) fn apply_record<S: EventSink>(
+    core: &mut Core,
+    seq: Seq,
+    record: &[u8],
+    is_too_late: impl FnOnce(Timestamp) -> bool,
+    sink: &mut S,
+) -> Result<bool, ReplayError> {
+    let mut attribution = None;
+    let (time, command) = decode(seq, record, |it| attribution = Some(it))?;
     check_next(core, seq, time, &command)?;
-    Ok((time, command))
+    if is_too_late(time) {
+        return Ok(false);
+    }
+    core.apply_attributed(seq, time, &command, attribution.as_ref(), sink);
+    Ok(true)
 }
 
-#[inline]
-pub(crate) fn decode(seq: Seq, record: &[u8]) -> Result<(Timestamp, Command), ReplayError> {
-    decode_command(record).map_err(|error| ReplayError::NoCommand { seq, error })
-}
-
+/// Checks that the core accepts a command: `apply` panics on an error of the sequencer, and a journal
+/// may be damaged.
 #[inline]
 fn check_next(
     core: &Core,
@@ -116,6 +159,10 @@ pub(crate) struct Commands<'a> {
     records: Records<'a>,
     /// Decoded commands, by sequence modulo the length.
     decoded: [(Seq, Timestamp, Command); AHEAD],
+    /// The attributions of decoded commands, of which few have one.
+    attributions: VecDeque<(Seq, Attribution)>,
+    /// The attribution of the command that was taken last.
+    attribution: Option<Attribution>,
     taken: usize,
     filled: usize,
 }
@@ -126,20 +173,26 @@ const AHEAD: usize = (Core::PREFETCH_FAR + 1).next_power_of_two();
 impl<'a> Commands<'a> {
     pub(crate) fn of(group: GroupView<'a>) -> Self {
         let decoded = [(Seq::ZERO, Timestamp::ZERO, Command::Tick); AHEAD];
-        Self { records: group.records(), decoded, taken: 0, filled: 0 }
+        Self {
+            records: group.records(),
+            decoded,
+            attributions: VecDeque::new(),
+            attribution: None,
+            taken: 0,
+            filled: 0,
+        }
     }
 
     /// The next command, which the core accepts.
     #[inline]
-    pub(crate) fn next(
-        &mut self,
-        core: &Core,
-    ) -> Result<Option<(Seq, Timestamp, &Command)>, ReplayError> {
+    pub(crate) fn next(&mut self, core: &Core) -> Result<Option<Journaled<'_>>, ReplayError> {
         while self.filled <= self.taken + Core::PREFETCH_FAR
             && let Some((seq, record)) = self.records.next()
         {
             let (seq, slot) = (Seq(seq), &mut self.decoded[self.filled % AHEAD]);
-            let (time, command) = decode(seq, record)?;
+            let attributions = &mut self.attributions;
+            let (time, command) =
+                decode(seq, record, |attribution| attributions.push_back((seq, attribution)))?;
             *slot = (seq, time, command);
             core.prefetch_far(&slot.2);
             self.filled += 1;
@@ -151,10 +204,15 @@ impl<'a> Commands<'a> {
         if self.taken == self.filled {
             return Ok(None);
         }
-        let (seq, time, command) = &self.decoded[self.taken % AHEAD];
-        check_next(core, *seq, *time, command)?;
+        let (seq, time, ref command) = self.decoded[self.taken % AHEAD];
+        check_next(core, seq, time, command)?;
         self.taken += 1;
-        Ok(Some((*seq, *time, command)))
+        let mut attribution = None;
+        if self.attributions.front().is_some_and(|(of, _)| *of == seq) {
+            self.attribution = self.attributions.pop_front().map(|(_, attribution)| attribution);
+            attribution = self.attribution.as_ref();
+        }
+        Ok(Some(Journaled { seq, time, command, attribution }))
     }
 }
 
@@ -166,8 +224,8 @@ pub(crate) fn next_group<S: EventSink>(
 ) -> Result<bool, ReplayError> {
     let Some(group) = journal.next_group()? else { return Ok(false) };
     let mut commands = Commands::of(group);
-    while let Some((seq, time, command)) = commands.next(core)? {
-        core.apply(seq, time, command, sink);
+    while let Some(next) = commands.next(core)? {
+        next.apply(core, sink);
     }
     Ok(true)
 }
@@ -237,15 +295,14 @@ pub fn replay_to(
     let mut events = rialto_core::EventCount::default();
     while let Some(group) = reader.next_group()? {
         for (seq, record) in group {
-            let (time, command) = decode_next(&core, Seq(seq), record)?;
-            let beyond = match at {
-                At::Seq(wanted) => Seq(seq) > wanted,
+            let seq = Seq(seq);
+            let is_beyond = |time| match at {
+                At::Seq(wanted) => seq > wanted,
                 At::Time(wanted) => time > wanted,
             };
-            if beyond {
+            if !apply_record(&mut core, seq, record, is_beyond, &mut events)? {
                 return Ok(core);
             }
-            core.apply(Seq(seq), time, &command, &mut events);
         }
     }
     Ok(core)

@@ -232,6 +232,8 @@ impl Sequencer {
             return (0, Stop::NoRoom);
         };
         let share = share.min(producer.submissions.slots());
+        // Read after the number of submissions, so that none of theirs is missed.
+        let mut attributed = producer.attributions.next();
         let Ok(chunk) = producer.submissions.read_chunk(share) else { return (0, Stop::Turn) };
         let mut taking = Taking { chunk: Some(chunk), count: 0 };
         let Some(chunk) = &taking.chunk else { return (0, Stop::Turn) };
@@ -271,6 +273,10 @@ impl Sequencer {
                             let _ = producer.answers.push(PendingReply { reply, gate });
                             producer.shared.wake();
                             taking.count += 1;
+                            if at == attributed {
+                                producer.attributions.take();
+                                attributed = producer.attributions.next();
+                            }
                             continue;
                         }
                     }
@@ -283,7 +289,14 @@ impl Sequencer {
                     }
                 }
             }
-            let mut answer = builder.sequence(now, &submission.command);
+            let command = &submission.command;
+            let mut answer = if at == attributed {
+                let attribution = producer.attributions.take();
+                attributed = producer.attributions.next();
+                builder.sequence_attributed(now, command, attribution)
+            } else {
+                builder.sequence(now, command)
+            };
             if self.state.switch.is(Sabotage::AnswerSomethingElse) {
                 answer.outcome = Outcome::Done;
             }
@@ -298,6 +311,7 @@ impl Sequencer {
                 batch.sync |= gate == Level::Synced && self.level < Level::Synced;
             }
         }
+        producer.attributions.count(taking.count);
         (taking.count, stop)
     }
 

@@ -9,13 +9,17 @@ pub use replies::{Answer, Execution, NoAnswer, Replies, Reply};
 pub use submitter::{Submission, SubmitError, Submitter};
 
 use crate::Level;
-use rialto_model::Command;
+use rialto_model::{Attribution, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The most producers of an engine. A further one gets [`SubmitError::TooManyProducers`] at its
 /// first submission.
 pub const PRODUCERS_MAX: usize = 256;
+
+/// The most attributed commands of a producer that wait to be sequenced. A further one is
+/// [`SubmitError::Busy`].
+pub const ATTRIBUTED_MAX: usize = 64;
 
 /// A connection to the engine: submits commands and receives their replies, in order of submission.
 ///
@@ -44,6 +48,21 @@ impl Producer {
         level: Option<Level>,
     ) -> Result<(), SubmitError> {
         self.submitter.submit(token, command, level)
+    }
+
+    /// Submits an operator's command, with who sent it and why. The journal and the events have it;
+    /// under rules that know no attributions it is dropped.
+    ///
+    /// # Errors
+    /// Nothing was submitted.
+    pub fn submit_attributed(
+        &mut self,
+        token: u64,
+        command: &Command,
+        level: Option<Level>,
+        attribution: &Attribution,
+    ) -> Result<(), SubmitError> {
+        self.submitter.submit_attributed(token, command, level, attribution)
     }
 
     /// Submits as many of these as there is room for, from the first on, and returns their number.

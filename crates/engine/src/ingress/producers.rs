@@ -1,9 +1,10 @@
 //! State that a producer shares with the engine's threads.
 
-use super::{PRODUCERS_MAX, Producer, Replies, Reply, Submission, Submitter};
+use super::{ATTRIBUTED_MAX, PRODUCERS_MAX, Producer, Replies, Reply, Submission, Submitter};
 use crate::Level;
 use crate::signal::Signal;
 use crate::state::EngineState;
+use rialto_model::Attribution;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,10 +16,45 @@ pub(crate) struct PendingReply {
     pub(crate) gate: Level,
 }
 
+/// The attribution of a submission, which is named by how many were before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AttributedAt {
+    pub(crate) submission: u64,
+    pub(crate) attribution: Attribution,
+}
+
+/// The sequencer's end of a producer's attributions. An attribution is here before its submission is.
+pub(crate) struct Attributions {
+    ring: rtrb::Consumer<AttributedAt>,
+    /// The number of submissions that were taken.
+    taken: u64,
+}
+
+impl Attributions {
+    /// The place of the next attributed one among the submissions that were not taken yet and are
+    /// visible; beyond them if there is none.
+    #[inline]
+    pub(crate) fn next(&mut self) -> usize {
+        let next = self.ring.peek().ok();
+        next.map_or(usize::MAX, |next| (next.submission - self.taken) as usize)
+    }
+
+    /// Takes the attribution of that submission.
+    pub(crate) fn take(&mut self) -> Option<Attribution> {
+        self.ring.pop().ok().map(|next| next.attribution)
+    }
+
+    /// Counts submissions that were taken, with their attributions.
+    pub(crate) fn count(&mut self, submissions: usize) {
+        self.taken += submissions as u64;
+    }
+}
+
 /// The sequencer's end of a producer.
 pub(crate) struct ProducerRings {
     pub(crate) slot: usize,
     pub(crate) submissions: rtrb::Consumer<Submission>,
+    pub(crate) attributions: Attributions,
     pub(crate) answers: rtrb::Producer<PendingReply>,
     pub(crate) shared: Arc<ProducerShared>,
 }
@@ -144,9 +180,15 @@ impl ProducerTable {
         });
         let (to_sequencer, submissions) = rtrb::RingBuffer::new(capacity);
         let (answers, from_sequencer) = rtrb::RingBuffer::new(capacity);
+        let (to_attribute, attributions) = rtrb::RingBuffer::new(ATTRIBUTED_MAX);
         if let (Some(slot), Ok(mut arrivals)) = (slot, self.arrivals.lock()) {
-            let producer =
-                ProducerRings { slot, submissions, answers, shared: Arc::clone(&shared) };
+            let producer = ProducerRings {
+                slot,
+                submissions,
+                attributions: Attributions { ring: attributions, taken: 0 },
+                answers,
+                shared: Arc::clone(&shared),
+            };
             if arrivals.is_over {
                 producer.abandon();
             } else {
@@ -157,6 +199,7 @@ impl ProducerTable {
         Producer::new(
             Submitter::new(
                 slot.map(|_| to_sequencer),
+                to_attribute,
                 capacity,
                 Arc::clone(&shared),
                 Arc::clone(state),

@@ -1,11 +1,11 @@
 //! The submitting half of a producer.
 
 use super::PRODUCERS_MAX;
-use super::producers::ProducerShared;
+use super::producers::{AttributedAt, ProducerShared};
 use crate::Level;
 use crate::marks::Phase;
 use crate::state::EngineState;
-use rialto_model::Command;
+use rialto_model::{Attribution, Command};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -41,6 +41,8 @@ pub enum SubmitError {
 /// The submitting half of a [`Producer`](crate::Producer).
 pub struct Submitter {
     ring: Option<rtrb::Producer<Submission>>,
+    /// Attributions wait beside the submissions, whose entries stay as short as they are.
+    attributions: rtrb::Producer<AttributedAt>,
     capacity: u64,
     submitted: u64,
     /// The last known count of taken replies; never ahead of the real one.
@@ -52,11 +54,20 @@ pub struct Submitter {
 impl Submitter {
     pub(super) fn new(
         ring: Option<rtrb::Producer<Submission>>,
+        attributions: rtrb::Producer<AttributedAt>,
         capacity: usize,
         shared: Arc<ProducerShared>,
         state: Arc<EngineState>,
     ) -> Self {
-        Self { ring, capacity: capacity as u64, submitted: 0, taken: 0, shared, state }
+        Self {
+            ring,
+            attributions,
+            capacity: capacity as u64,
+            submitted: 0,
+            taken: 0,
+            shared,
+            state,
+        }
     }
 
     /// Submits a command; see [`Producer::submit`](crate::Producer::submit).
@@ -71,6 +82,32 @@ impl Submitter {
         level: Option<Level>,
     ) -> Result<(), SubmitError> {
         self.room()?;
+        self.push(Submission { token, command: *command, level })
+    }
+
+    /// Submits an attributed command; see
+    /// [`Producer::submit_attributed`](crate::Producer::submit_attributed).
+    ///
+    /// # Errors
+    /// Nothing was submitted.
+    pub fn submit_attributed(
+        &mut self,
+        token: u64,
+        command: &Command,
+        level: Option<Level>,
+        attribution: &Attribution,
+    ) -> Result<(), SubmitError> {
+        self.room()?;
+        // The submission must fit: an attribution without one would go to the next.
+        if self.ring.as_ref().ok_or(SubmitError::TooManyProducers)?.is_full() {
+            return Err(SubmitError::Busy);
+        }
+        // It comes before its submission, so that the sequencer finds it.
+        let at = AttributedAt { submission: self.submitted, attribution: *attribution };
+        if self.attributions.push(at).is_err() {
+            self.state.stats.count_busy();
+            return Err(SubmitError::Busy);
+        }
         self.push(Submission { token, command: *command, level })
     }
 

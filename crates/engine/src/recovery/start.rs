@@ -154,7 +154,7 @@ fn last_time(journal: &Segments, core: &Core, last: Seq) -> Result<Timestamp, St
         let mut reader = Reader::open(journal, last.0).map_err(ReplayError::from)?;
         while let Some(group) = reader.next_group().map_err(ReplayError::from)? {
             for (seq, record) in group {
-                time = crate::replay::decode(Seq(seq), record)?.0;
+                time = crate::replay::decode(Seq(seq), record, drop)?.0;
             }
         }
     }
@@ -311,9 +311,11 @@ impl Replay {
         let mut rules_version = core.rules_version();
         while let Some(group) = reader.next_group().map_err(ReplayError::from)? {
             let mut commands = Commands::of(group);
-            while let Some((seq, time, command)) = commands.next(core)? {
-                let drop = seq == end && self.switch.is(Sabotage::DropRecordAtRecovery);
-                let command = if drop { &Command::Tick } else { command };
+            while let Some(mut next) = commands.next(core)? {
+                let seq = next.seq;
+                if seq == end && self.switch.is(Sabotage::DropRecordAtRecovery) {
+                    next.command = &Command::Tick;
+                }
                 let is_changed = core.rules_version() != rules_version;
                 if is_changed || events.reserve(EVENT_RECORD_BYTES_MAX).is_err() {
                     made(&mut events, rules_version)?;
@@ -323,8 +325,8 @@ impl Replay {
                 let room = events
                     .reserve(EVENT_RECORD_BYTES_MAX)
                     .expect("an empty group takes any record: its least size is checked");
-                let mut encoding = Encoding::new(time, room);
-                core.apply(seq, time, command, &mut encoding);
+                let mut encoding = Encoding::new(next.time, room);
+                next.apply(core, &mut encoding);
                 let (len, _) = encoding.finish();
                 events.commit(len);
             }

@@ -8,8 +8,9 @@ use rialto_disk::Disk;
 use rialto_engine::{Answer, Execution};
 use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{
-    Amount, Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder,
-    InstrumentState, Outcome, Seq, Timestamp, Uncrossed, decode_command,
+    Amount, Attribution, Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event,
+    EventEncoder, InstrumentState, Outcome, Seq, Timestamp, Uncrossed, decode_attribution,
+    decode_command,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -89,16 +90,28 @@ impl Oracle {
                         "the segment of {seq} names other rules: {rules_version:?}"
                     ));
                 }
+                let (attribution, record) = match decode_attribution(record) {
+                    Ok(Some((attribution, record))) => (Some(attribution), record),
+                    Ok(None) => (None, record),
+                    Err(error) => return Err(error.to_string()),
+                };
                 let (time, command) = decode_command(record).map_err(|error| error.to_string())?;
-                oracle.decide(Seq(seq), time, command);
+                oracle.decide(Seq(seq), time, command, attribution);
             }
         }
         Ok(oracle)
     }
 
-    fn decide(&mut self, seq: Seq, time: Timestamp, command: Command) {
+    fn decide(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        command: Command,
+        attribution: Option<Attribution>,
+    ) {
         let mut recorder = Recorder(Vec::new());
-        let outcome = self.core.apply(seq, time, &command, &mut recorder);
+        let by = attribution.as_ref();
+        let outcome = self.core.apply_attributed(seq, time, &command, by, &mut recorder);
         let mut events = vec![0; EVENTS_HEADER_BYTES + (recorder.0.len() + 1) * EVENT_BYTES_MAX];
         let mut encoder = EventEncoder::new(time, &mut events);
         for event in &recorder.0 {

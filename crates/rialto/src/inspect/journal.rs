@@ -6,7 +6,9 @@ use crate::keys::KeyArgs;
 use crate::{Error, tell_all};
 use rialto_disk::Disk;
 use rialto_log::{KeyRing, Reader, Segments, Verify};
-use rialto_model::{Command, Event, Seq, Timestamp, decode_command, decode_events};
+use rialto_model::{
+    Attribution, Command, Event, Seq, Timestamp, decode_attribution, decode_command, decode_events,
+};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -58,12 +60,16 @@ pub fn run(args: &JournalArgs) -> Result<(), Error> {
     let mut out = output::many();
     while let Some(group) = reader.next_group().map_err(failed)? {
         for (seq, record) in group {
+            let (attribution, record) = match decode_attribution(record).map_err(failed)? {
+                Some((attribution, record)) => (Some(attribution), record),
+                None => (None, record),
+            };
             let (time, command) = decode_command(record).map_err(failed)?;
             let events = match &mut events {
                 Some(events) => events.of(seq)?,
                 None => None,
             };
-            let line = Line { seq: Seq(seq), time, command, events };
+            let line = Line { seq: Seq(seq), time, attribution, command, events };
             if line.write(&mut out, args.json).is_err() {
                 // Whoever read along has seen enough.
                 return Ok(());
@@ -92,6 +98,7 @@ fn inspect(
 struct Line {
     seq: Seq,
     time: Timestamp,
+    attribution: Option<Attribution>,
     command: Command,
     /// `None` where the event log ends before the journal.
     events: Option<Vec<Event>>,
@@ -99,13 +106,16 @@ struct Line {
 
 impl Line {
     fn write(&self, out: &mut impl Write, as_json: bool) -> io::Result<()> {
-        let Line { seq, time, command, events } = self;
+        let Line { seq, time, attribution, command, events } = self;
         if as_json {
             let time_ns = time;
             let time = utc::show(*time);
-            let line = json!({
+            let mut line = json!({
                 "seq": seq, "time": time, "time_ns": time_ns, "command": command, "events": events,
             });
+            if let Some(attribution) = attribution {
+                line["attribution"] = json!(attribution);
+            }
             return writeln!(out, "{line}");
         }
         writeln!(out, "{seq} {} {}", utc::show(*time), json!(command))?;

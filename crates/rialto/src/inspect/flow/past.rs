@@ -7,7 +7,7 @@ use rialto_engine::{At, Core, KeyRing};
 use rialto_log::{Reader, Verify};
 use rialto_model::{
     AccountId, Command, Deposit, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side,
-    decode_command,
+    decode_attribution, decode_command,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -64,13 +64,17 @@ fn around(data: &Path, keys: &KeyRing, seq: Seq) -> Result<Vec<String>, String> 
     let Some((_, record)) = record else {
         return Err("the journal does not reach it yet".to_owned());
     };
+    let (attribution, record) = match decode_attribution(record).map_err(|error| failed(&error))? {
+        Some((attribution, record)) => (Some(attribution), record),
+        None => (None, record),
+    };
     let (time, command) = decode_command(record).map_err(|error| failed(&error))?;
 
     // The objects that it changed are known only afterwards: hence two replays.
     let mut after =
         rialto_engine::replay_to(&disk, data, keys, at).map_err(|error| failed(&error))?;
     let mut events: Vec<Event> = Vec::new();
-    after.apply(seq, time, &command, &mut events);
+    after.apply_attributed(seq, time, &command, attribution.as_ref(), &mut events);
     let concerns = Concerns::of(&command, &events);
     let (was, is) = (concerns.facts(&before), concerns.facts(&after));
     let mut lines = vec![format!("the venue at sequence {seq}, {}", utc::show(time))];
@@ -212,6 +216,12 @@ fn in_words(core: &Core, event: &Event) -> String {
             format!("ended: order {} with {left} left ({})", it.order, word(&it.reason))
         }
         Event::Rejected(it) => format!("refused: {}", word(&it.reason)),
+        Event::Attributed(it) if it.attribution.reason.is_empty() => {
+            format!("sent by {}", it.attribution.by)
+        }
+        Event::Attributed(it) => {
+            format!("sent by {}: {}", it.attribution.by, it.attribution.reason)
+        }
         other => serde_json::json!(other).to_string(),
     }
 }
