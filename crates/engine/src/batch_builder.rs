@@ -159,7 +159,11 @@ impl BatchBuilder {
         assert!(!(is_cancel && self.state.switch.is(Sabotage::PanicAtCancel)), "as it was told");
         let unjournaled = is_cancel && self.state.switch.is(Sabotage::ApplyWithoutJournal);
         let journaled = if unjournaled { &Command::Tick } else { command };
-        let before = attribution.map_or(0, |attribution| encode_attribution(attribution, record));
+        let before = match attribution {
+            Some(_) if self.state.switch.is(Sabotage::JournalWithoutAttribution) => 0,
+            Some(attribution) => encode_attribution(attribution, record),
+            None => 0,
+        };
         let len = before + encode_command(time, journaled, &mut record[before..]);
         batch.journal.commit(len);
         let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");

@@ -31,6 +31,8 @@ pub enum Sabotage {
     ApplyWithoutJournal,
     /// Events are visible before the journal has them.
     PublishBeforeRelease,
+    /// The journal has commands without their attributions.
+    JournalWithoutAttribution,
     /// Replies always report success.
     AnswerSomethingElse,
     /// Under buffered, groups are released without regard to flushes that are due.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod amending;
+mod attributing;
 mod auctions;
 mod cancelling;
 mod client_ids;

@@ -7,7 +7,7 @@ use crate::oracle::Oracle;
 use crate::random::Random;
 use crate::shadow::Shadow;
 use crate::stage::{self, Bench};
-use crate::traffic::{LongWork, Traffic};
+use crate::traffic::{LongWork, Traffic, attribution};
 use crate::trouble::{Damage, NEVER, Trouble};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Faults;
@@ -296,7 +296,12 @@ impl History<'_> {
                         self.random.below(clients.len() as u64) as usize
                     };
                     let client = &mut clients[client];
-                    if client.producer.submit(self.next_token, &command, level).is_ok() {
+                    let (producer, token) = (&mut client.producer, self.next_token);
+                    let submitted = match attribution(&command) {
+                        Some(by) => producer.submit_attributed(token, &command, level, &by),
+                        None => producer.submit(token, &command, level),
+                    };
+                    if submitted.is_ok() {
                         client.sent.insert(self.next_token, (command, level));
                         self.next_token += 1;
                         self.traffic.taken();

@@ -6,6 +6,7 @@
 use crate::oracle::Oracle;
 use crate::shadow::{Answered, Shadow};
 use crate::stage::Bench;
+use crate::traffic::attribution;
 use rialto_engine::{Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped};
 use rialto_model::{Seq, Timestamp};
 use std::time::Duration;
@@ -60,6 +61,11 @@ pub(crate) fn replies_were_true(shadow: &Shadow, oracle: &Oracle) -> Result<(), 
         if (&decided.command, &decided.answer) != (command, answer) {
             let (seq, right) = (answer.seq, &decided.answer);
             return Err(format!("the reply to {seq} was {answer:?} instead of {right:?}"));
+        }
+        let sent = attribution(command).filter(|_| decided.knows_attributions);
+        if decided.attribution != sent {
+            let (seq, told) = (answer.seq, decided.attribution);
+            return Err(format!("the journal attributes {seq} to {told:?} instead of {sent:?}"));
         }
     }
     Ok(())

@@ -17,6 +17,10 @@ use std::sync::Arc;
 
 pub(crate) struct Decided {
     pub(crate) command: Command,
+    /// Who sent it, as the journal has it.
+    pub(crate) attribution: Option<Attribution>,
+    /// Whether the rules know attributions.
+    pub(crate) knows_attributions: bool,
     /// The correct answer.
     pub(crate) answer: Answer,
     /// Whether an order had more matches than one command allows.
@@ -110,6 +114,7 @@ impl Oracle {
         attribution: Option<Attribution>,
     ) {
         let mut recorder = Recorder(Vec::new());
+        let knows_attributions = self.core.knows_attributions();
         let by = attribution.as_ref();
         let outcome = self.core.apply_attributed(seq, time, &command, by, &mut recorder);
         let mut events = vec![0; EVENTS_HEADER_BYTES + (recorder.0.len() + 1) * EVENT_BYTES_MAX];
@@ -123,7 +128,15 @@ impl Oracle {
         let execution = execution_of(&command, &outcome, &recorder.0);
         let answer = Answer { seq, time, outcome, execution };
         let auction = self.follow_auction(&command, &recorder.0);
-        self.decided.push(Decided { command, answer, suspends, auction, events });
+        self.decided.push(Decided {
+            command,
+            attribution,
+            knows_attributions,
+            answer,
+            suspends,
+            auction,
+            events,
+        });
     }
 
     /// Where the auctioned instrument is after a command.

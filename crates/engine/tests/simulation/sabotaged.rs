@@ -25,6 +25,7 @@ caught! {
     dropping_a_record_at_recovery_is_caught: DropRecordAtRecovery,
     cutting_what_was_acknowledged_is_caught: CutWithoutProof,
     applying_without_the_journal_is_caught: ApplyWithoutJournal,
+    journaling_without_the_attribution_is_caught: JournalWithoutAttribution,
     publishing_before_release_is_caught: PublishBeforeRelease,
     answering_something_else_is_caught: AnswerSomethingElse,
     leaving_submissions_without_an_answer_is_caught: LeaveUnanswered,

@@ -69,6 +69,25 @@ impl Traffic {
     }
 }
 
+/// Who sends a command, and why: it follows from the command, so that the journal can be checked.
+/// Every other operator's command has one.
+pub(crate) fn attribution(command: &Command) -> Option<Attribution> {
+    let is_operators = matches!(
+        command.kind(),
+        CommandKind::Deposit
+            | CommandKind::Withdraw
+            | CommandKind::SettleWithdrawal
+            | CommandKind::ReleaseWithdrawal
+            | CommandKind::SetRules
+            | CommandKind::SetInstrumentState
+            | CommandKind::SetRulesVersion
+    );
+    let told = format!("{command:?}");
+    let reason = told[..told.len().min(AuditReason::BYTES_MAX)].parse().expect("it prints");
+    let by = command.kind().name().parse().expect("it prints");
+    (is_operators && told.len() % 2 == 0).then_some(Attribution { by, reason })
+}
+
 fn command(random: &mut Random, now: Timestamp) -> Command {
     if random.percent(5) {
         return extremes::command(random, now);
