@@ -17,6 +17,7 @@
 //! ```
 
 mod asyncapi;
+mod audit;
 mod depot;
 mod error;
 mod explain;
@@ -39,6 +40,7 @@ mod venue;
 mod withdrawal;
 
 pub use asyncapi::asyncapi;
+pub use audit::*;
 pub use depot::*;
 pub use error::*;
 pub use explain::{Explained, explain, nearest};

@@ -1,5 +1,6 @@
 //! Every endpoint: its method, path, parameters, body and answers.
 
+use crate::audit::{AuditAnswer, AuditQuery, OperatorQuery};
 use crate::depot::{
     DepotAdoptAnswer, DepotAdoptRequest, DepotClaimRequest, DepotClaimsAnswer,
     DepotCompleteWithQuery, DepotDeadLettersAnswer, DepotDeadLettersQuery, DepotDirectoryRequest,
@@ -393,38 +394,38 @@ routes! {
     }
     "Operators" {
         AdminMembers "POST" "/v1/admin/members" ADMIN, "Creates a member.",
-            (Nothing, MemberRequest) -> [201 CreatedAnswer];
+            (OperatorQuery, MemberRequest) -> [201 CreatedAnswer];
         AdminAccounts "POST" "/v1/admin/accounts" ADMIN, "Creates an account.",
-            (Nothing, AccountRequest) -> [201 CreatedAnswer];
+            (OperatorQuery, AccountRequest) -> [201 CreatedAnswer];
         AdminCurrencies "POST" "/v1/admin/currencies" ADMIN, "Creates a currency.",
-            (Nothing, CurrencyRequest) -> [201 CreatedAnswer];
+            (OperatorQuery, CurrencyRequest) -> [201 CreatedAnswer];
         AdminInstruments "POST" "/v1/admin/instruments" ADMIN, "Lists an instrument.",
-            (Nothing, InstrumentRequest) -> [201 CreatedAnswer];
+            (OperatorQuery, InstrumentRequest) -> [201 CreatedAnswer];
         AdminRules "PATCH" "/v1/admin/instruments/{symbol}" ADMIN, "Changes rules of an instrument.",
-            (Nothing, RulesRequest) -> [200 InstrumentChangedAnswer];
+            (OperatorQuery, RulesRequest) -> [200 InstrumentChangedAnswer];
         AdminState "POST" "/v1/admin/state" ADMIN, "Puts an instrument into another phase.",
-            (Nothing, PhaseRequest) -> [200 InstrumentChangedAnswer];
+            (OperatorQuery, PhaseRequest) -> [200 InstrumentChangedAnswer];
         AdminAuctionRules "POST" "/v1/admin/auction-rules" ADMIN,
             "Changes rules of an instrument's auctions.",
-            (Nothing, AuctionRulesRequest) -> [200 InstrumentChangedAnswer];
+            (OperatorQuery, AuctionRulesRequest) -> [200 InstrumentChangedAnswer];
         AdminHalt "POST" "/v1/admin/halt" ADMIN, "Halts an instrument: only cancels are taken.",
-            (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
+            (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminResume "POST" "/v1/admin/resume" ADMIN, "Opens an instrument again.",
-            (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
+            (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminClose "POST" "/v1/admin/close" ADMIN, "Withdraws an instrument and cancels its orders.",
-            (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
+            (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminDeposits "POST" "/v1/admin/deposits" ADMIN, "Adds to a balance.",
-            (Nothing, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];
+            (OperatorQuery, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];
         AdminPayOut "POST" "/v1/admin/withdrawals" ADMIN, "Takes from a balance.",
-            (Nothing, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];
+            (OperatorQuery, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];
         AdminWithdrawals "GET" "/v1/admin/withdrawals" ADMIN, "Lists withdrawals of all accounts.",
             (WithdrawalsQuery) -> [200 WithdrawalsAnswer];
         AdminWithdrawalApprove "POST" "/v1/admin/withdrawals/{id}/approve" ADMIN,
             "Confirms that a withdrawal was paid out.",
-            (Nothing, ApproveRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
+            (OperatorQuery, ApproveRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
         AdminWithdrawalReject "POST" "/v1/admin/withdrawals/{id}/reject" ADMIN,
             "Refuses a withdrawal.",
-            (Nothing, RejectRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
+            (OperatorQuery, RejectRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
         AdminStatementsRun "POST" "/v1/admin/statements" ADMIN,
             "Makes the statements of all members.",
             (Nothing) -> [200 StatementRunAnswer, 202 StatementRunAnswer];
@@ -442,7 +443,9 @@ routes! {
             (Nothing) -> [201 SnapshotAnswer];
         AdminRulesVersion "POST" "/v1/admin/rules-version" ADMIN,
             "Puts a version of the rules in force.",
-            (Nothing, RulesVersionRequest) -> [200 RulesVersionAnswer];
+            (OperatorQuery, RulesVersionRequest) -> [200 RulesVersionAnswer];
+        AdminAudit "GET" "/v1/admin/audit" ADMIN, "Reads which commands operators sent, and why.",
+            (AuditQuery) -> [200 AuditAnswer];
         AdminBackup "POST" "/v1/admin/backup" ADMIN, "Makes a backup.",
             (Nothing, BackupRequest) -> [201 BackupAnswer];
         AdminClockAccept "POST" "/v1/admin/clock/accept" ADMIN, "Accepts a step of the clock.",

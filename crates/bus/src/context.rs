@@ -75,6 +75,8 @@ pub struct Context<'a> {
     pub deadline: Option<Instant>,
     /// The key under which a repetition of the request is known, if the caller gave one.
     pub idempotency_key: Option<&'a str>,
+    /// Why the caller makes the request, if it said so.
+    pub reason: Option<&'a str>,
     principal: Option<&'a (dyn Any + Send + Sync)>,
     trail: Option<&'a dyn Trail>,
 }

@@ -140,6 +140,8 @@ endpoints! {
     approve_withdrawal = AdminWithdrawalApprove(id) { ApproveRequest<'_> } -> WithdrawalAnswer;
     /// Refuses a withdrawal.
     reject_withdrawal = AdminWithdrawalReject(id) { RejectRequest<'_> } -> WithdrawalAnswer;
+    /// Reads commands of operators, oldest first, a page at a time.
+    audit = AdminAudit() ? { AuditQuery } -> AuditAnswer;
     /// Makes the statements of all members.
     run_statements = AdminStatementsRun() -> StatementRunAnswer;
     /// Lists runs of statements.

@@ -55,6 +55,7 @@ impl Default for ClientOptions {
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: Arc<Inner>,
+    reason: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -195,6 +196,28 @@ fn takes_min_seq(route: Route) -> bool {
     )
 }
 
+/// Whether an endpoint's query takes the reason of an operator, and nothing else.
+fn takes_reason(route: Route) -> bool {
+    matches!(
+        route,
+        Route::AdminMembers
+            | Route::AdminAccounts
+            | Route::AdminCurrencies
+            | Route::AdminInstruments
+            | Route::AdminRules
+            | Route::AdminState
+            | Route::AdminAuctionRules
+            | Route::AdminHalt
+            | Route::AdminResume
+            | Route::AdminClose
+            | Route::AdminDeposits
+            | Route::AdminPayOut
+            | Route::AdminWithdrawalApprove
+            | Route::AdminWithdrawalReject
+            | Route::AdminRulesVersion
+    )
+}
+
 /// Whether a refusal that says when to ask again goes away within seconds. A nearly full disk and a
 /// venue that is shutting down do not, and a queue that failed may have stored messages.
 fn passes_soon(answer: &HttpAnswer) -> bool {
@@ -240,7 +263,15 @@ impl Client {
             .build(connector);
         let (nonce, seen) = (AtomicU64::new(0), AtomicU64::new(0));
         let inner = Inner { pool, url: url.to_owned(), credentials, options, nonce, seen };
-        Ok(Client { inner: Arc::new(inner) })
+        Ok(Client { inner: Arc::new(inner), reason: None })
+    }
+
+    /// The same client, whose commands as an operator have this reason in the audit trail: at most
+    /// 100 bytes of printable text. Other changes under `/v1/admin` are then not sent: they are not
+    /// in the audit trail.
+    #[must_use]
+    pub fn because(&self, reason: &str) -> Client {
+        Client { reason: Some(reason.into()), ..self.clone() }
     }
 
     /// The URL of the venue.
@@ -299,6 +330,16 @@ impl Client {
         {
             let mark = if request.path.contains('?') { '&' } else { '?' };
             request.path.push_str(&format!("{mark}min_seq={seq}"));
+        }
+        if let Some(reason) = &self.reason
+            && request.method != "GET"
+        {
+            if !takes_reason(route) {
+                let wrong = format!("{} takes no reason for the audit trail", route.name());
+                return Err(ClientError::Invalid(wrong));
+            }
+            request.path.push_str("?reason=");
+            request.path.extend(utf8_percent_encode(reason, ESCAPED));
         }
         let answer = self.send(&request).await?;
         let has_seq = ["/v1/queues", "/v1/depot"].iter().all(|it| !request.path.starts_with(it));
@@ -520,15 +561,16 @@ mod tests {
     }
 
     #[test]
-    fn every_query_that_takes_min_seq_is_known() {
+    fn every_query_that_takes_min_seq_or_a_reason_is_known() {
         for route in Route::ALL {
             let query = route.endpoint().map(|endpoint| {
                 let mut generator = schemars::SchemaGenerator::default();
                 (endpoint.query)(&mut generator);
                 format!("{:?}", generator.take_definitions(false))
             });
-            let takes = query.is_some_and(|schema| schema.contains("min_seq"));
-            assert_eq!(takes_min_seq(*route), takes, "{route:?}");
+            let takes = |name: &str| query.as_ref().is_some_and(|schema| schema.contains(name));
+            assert_eq!(takes_min_seq(*route), takes("min_seq"), "{route:?}");
+            assert_eq!(takes_reason(*route), takes("OperatorQuery"), "{route:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! The desk's bus: the only way to the engine and to the feed's queries.
 
+use crate::attribution::attribution;
 use crate::notes::{note_answer, note_command};
 use crate::query::{
     FindCurrency, FindInstrument, FindOrder, GetAuction, GetBalances, GetBook, GetInstrument,
@@ -9,8 +10,8 @@ use crate::query::{
 use crate::{
     AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
-    Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadFeed, Refused,
-    ReleaseWithdrawal, Resume, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules,
+    Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed, Refused,
+    ReleaseWithdrawal, Resume, Scope, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules,
     SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
     VenueBehaviours,
 };
@@ -46,7 +47,7 @@ bus! {
                 boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>, boxed IdentifyOrder,
                 boxed FindInstrument, boxed FindCurrency,
                 boxed GetTime, boxed GetPublishedSeq, boxed GetStatus, boxed GetReport,
-                boxed Subscribe, boxed Resume;
+                boxed Subscribe, boxed Resume, boxed ReadAudit;
             maintenance: Maintenance => boxed TakeSnapshot, boxed TakeBackup, boxed AcceptClock;
         }
     }
@@ -90,7 +91,13 @@ impl DeskBus {
         DeskBus {
             requests,
             desk: Desk::open(&engine, config.connections),
-            queries: QueryHandler { engine, live, durations, patience: config.patience },
+            queries: QueryHandler {
+                engine,
+                live,
+                durations,
+                patience: config.patience,
+                audit_turn: Arc::default(),
+            },
             maintenance,
         }
     }
@@ -141,7 +148,8 @@ impl<R: ToEngine + Sync> Handler<R> for Desk {
                 let command = request.command();
                 note_command(&command, cx);
                 cx.step("engine");
-                self.submit(&command, request.level())?
+                let by = if R::SCOPE == Scope::Admin { attribution(cx)? } else { None };
+                self.submit_attributed(&command, request.level(), by.as_ref())?
             };
             let answer = submitted.await?;
             note_answer(&answer, cx);

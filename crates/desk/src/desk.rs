@@ -4,7 +4,7 @@ use crate::slots::{Slots, Ticket};
 use rialto_engine::{
     Answer, Engine, Level, NoAnswer, Replies, Storage, Submission, SubmitError, Submitter,
 };
-use rialto_model::Command;
+use rialto_model::{Attribution, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -96,7 +96,20 @@ impl Desk {
         command: &Command,
         level: Option<Level>,
     ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
-        let ticket = self.enter(self.connection(), command, level)?;
+        self.submit_attributed(command, level, None)
+    }
+
+    /// The same with who sent an operator's command, and why.
+    ///
+    /// # Errors
+    /// As [`Desk::submit`].
+    pub fn submit_attributed(
+        &self,
+        command: &Command,
+        level: Option<Level>,
+        attribution: Option<&Attribution>,
+    ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
+        let ticket = self.enter(self.connection(), command, level, attribution)?;
         Ok(async { Ok(ticket.await.answer?) })
     }
 
@@ -105,10 +118,8 @@ impl Desk {
     pub async fn submit_many(&self, commands: &[Submission]) -> Vec<Result<Answer, DeskError>> {
         // They use one connection, so that they are sequenced in this order.
         let connection = self.connection();
-        let entered: Vec<_> = commands
-            .iter()
-            .map(|submission| self.enter(connection, &submission.command, submission.level))
-            .collect();
+        let entered: Vec<_> =
+            commands.iter().map(|it| self.enter(connection, &it.command, it.level, None)).collect();
         let mut answers = Vec::with_capacity(entered.len());
         for ticket in entered {
             answers.push(match ticket {
@@ -129,16 +140,19 @@ impl Desk {
         connection: &Arc<Connection>,
         command: &Command,
         level: Option<Level>,
+        attribution: Option<&Attribution>,
     ) -> Result<Ticket, DeskError> {
         if enters(command) && !self.storage.admits_entry() {
             return Err(DeskError::StorageLow);
         }
         let slot = connection.slots.take().ok_or(DeskError::Busy)?;
-        let submitted = connection.submitter.lock().unwrap_or_else(PoisonError::into_inner).submit(
-            u64::from(slot),
-            command,
-            level,
-        );
+        let token = u64::from(slot);
+        let mut submitter = connection.submitter.lock().unwrap_or_else(PoisonError::into_inner);
+        let submitted = match attribution {
+            None => submitter.submit(token, command, level),
+            Some(it) => submitter.submit_attributed(token, command, level, it),
+        };
+        drop(submitter);
         match submitted {
             Ok(()) => Ok(Ticket::new(Arc::clone(&connection.slots), slot)),
             Err(error) => {

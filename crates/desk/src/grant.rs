@@ -1,7 +1,7 @@
 //! The rights of a request's sender.
 
 use crate::Forbidden;
-use rialto_model::AccountId;
+use rialto_model::{AccountId, KeyId};
 use std::sync::LazyLock;
 
 pub use rialto_model::Scope;
@@ -43,13 +43,26 @@ impl FromIterator<Scope> for Scopes {
 pub struct Grant {
     scopes: Scopes,
     accounts: Box<[AccountId]>,
+    by: KeyId,
 }
 
 impl Grant {
     /// A grant of these scopes for these accounts.
     #[must_use]
     pub fn new(scopes: Scopes, accounts: impl Into<Box<[AccountId]>>) -> Grant {
-        Grant { scopes, accounts: accounts.into() }
+        Grant { scopes, accounts: accounts.into(), by: KeyId::EMPTY }
+    }
+
+    /// The same grant of this sender. An operator's commands are journaled with it.
+    #[must_use]
+    pub fn held_by(self, by: KeyId) -> Grant {
+        Grant { by, ..self }
+    }
+
+    /// The sender, or empty: the venue itself.
+    #[must_use]
+    pub fn by(&self) -> KeyId {
+        self.by
     }
 
     /// The grant of an unauthenticated sender, who may read public data.

@@ -34,6 +34,8 @@
 //! # }
 //! ```
 
+mod attribution;
+mod audit;
 mod authorisation;
 mod behaviours;
 mod bus;
@@ -52,6 +54,8 @@ mod slots;
 mod subscribe;
 mod validation;
 
+pub use attribution::attribution;
+pub use audit::{AUDIT_PAGE_MAX, AUDIT_SCAN_MAX, AuditPage, AuditRecord, ReadAudit};
 pub use authorisation::{Authorisation, Needs};
 pub use behaviours::VenueBehaviours;
 pub use bus::{DeskBus, DeskConfig, VenueParts};

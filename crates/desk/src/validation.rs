@@ -4,12 +4,12 @@
 //! rejects are in the journal, so that a retry under the same client order id gets the same one.
 
 use crate::{
-    AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
-    CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency, FindInstrument,
-    GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal, IdentifyOrder, PayOut,
-    PlaceOrder, PrivateChannel, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules, SetDeadMan,
-    SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot,
+    AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency,
+    FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal, IdentifyOrder,
+    PayOut, PlaceOrder, PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume,
+    SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal,
+    SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -46,6 +46,17 @@ impl Validate for SubmitBatch {
     fn validate(&self) -> Result<()> {
         if self.submissions.is_empty() {
             return Err(AtField("rows").invalid("A batch has at least one row."));
+        }
+        Ok(())
+    }
+}
+
+impl Validate for ReadAudit {
+    fn validate(&self) -> Result<()> {
+        if !(1..=AUDIT_PAGE_MAX).contains(&self.limit) {
+            let message =
+                format!("A page of the audit trail holds 1 to {AUDIT_PAGE_MAX} commands.");
+            return Err(AtField("limit").invalid(message));
         }
         Ok(())
     }

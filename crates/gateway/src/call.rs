@@ -119,6 +119,8 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     pub(crate) head: Parts,
     body: Bytes,
+    /// An operator's reason for the request.
+    reason: Option<String>,
     /// Holds the memory of the body until the request is answered.
     _held: Option<BodyMemory>,
 }
@@ -173,7 +175,7 @@ impl Call {
         if !head.uri.path().starts_with("/v1/orders") {
             origin::note_caller(&caller);
         }
-        Ok(Call { caller, head, body, _held: held })
+        Ok(Call { caller, head, body, reason: None, _held: held })
     }
 
     /// The same for a route without a body.
@@ -188,7 +190,14 @@ impl Call {
 
     /// The context of the request on the bus.
     pub(crate) fn cx(&self) -> Context<'_> {
-        context(&self.head, self.caller.grant())
+        let mut cx = context(&self.head, self.caller.grant());
+        cx.reason = self.reason.as_deref();
+        cx
+    }
+
+    /// The same request with an operator's reason, which goes into the audit trail.
+    pub(crate) fn because(self, reason: Option<String>) -> Call {
+        Call { reason, ..self }
     }
 
     /// Waits for the result of a request, unless its caller's key ends meanwhile.

@@ -8,7 +8,7 @@ use crate::service::WithdrawalService;
 use crate::withdrawal::{Decision, Withdrawal, WithdrawalId};
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Handler, Result, bus};
-use rialto_desk::{Authorisation, Durations, VenueBehaviours};
+use rialto_desk::{Authorisation, Durations, VenueBehaviours, attribution};
 use rialto_recorder::Recorder;
 use std::sync::Arc;
 
@@ -110,7 +110,12 @@ async fn decide(
     cx: &Context<'_>,
 ) -> Result<Withdrawal> {
     note_withdrawal(id, cx);
-    let withdrawal = service.decide(id, decision).await?;
+    // Its owner cancels without one.
+    let by = match decision {
+        Decision::Cancel => None,
+        Decision::Approve { .. } | Decision::Reject { .. } => attribution(cx)?,
+    };
+    let withdrawal = service.decide(id, decision, by).await?;
     note_answer(&withdrawal, cx);
     Ok(withdrawal)
 }

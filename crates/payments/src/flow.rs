@@ -5,15 +5,15 @@
 // format: docs/formats/withdrawals.md
 
 use crate::index::WithdrawalIndex;
-use crate::withdrawal::{Decision, State, Withdrawal, WithdrawalFailure};
-use rialto_bus::{Context, Dispatch, Error};
+use crate::withdrawal::{Decision, DeliveredDecision, State, Withdrawal, WithdrawalFailure};
+use rialto_bus::{Context, Dispatch, Error, Serves};
 use rialto_desk::{
     Answer, DeskBus, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes,
-    SettleWithdrawal,
+    SettleWithdrawal, ToEngine,
 };
 use rialto_engine::Level;
 use rialto_flow::{Flow, FlowContext, FlowError, RetryPolicy, StepError};
-use rialto_model::{RejectReason, Seq, Timestamp, Transfer};
+use rialto_model::{Attribution, RejectReason, Seq, Timestamp, Transfer};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,14 +140,18 @@ impl WithdrawalFlow {
         let expires = cx.now().after(Duration::from_nanos(held.expires_after_ns));
         withdrawal.expires = Some(expires);
         self.show(cx, withdrawal, State::Pending);
-        withdrawal.decision = cx.wait_for(DECISION).until(expires).await?;
+        let delivered: Option<DeliveredDecision> = cx.wait_for(DECISION).until(expires).await?;
+        let mut by = None;
+        if let Some((decision, attribution)) = delivered.map(DeliveredDecision::split) {
+            (withdrawal.decision, by) = (Some(decision), attribution);
+        }
         let (told, ended) = if let Some(Decision::Approve { .. }) = withdrawal.decision {
             self.show(cx, withdrawal, State::Settling);
-            let settle = cx.step("settle", move || self.settle(transfer));
+            let settle = cx.step("settle", move || self.settle(transfer, by));
             (settle.retry(ASK_AGAIN).await?, State::Settled)
         } else {
             self.show(cx, withdrawal, State::Returning);
-            let release = cx.step("release", move || self.release(transfer));
+            let release = cx.step("release", move || self.release(transfer, by));
             let ended = match withdrawal.decision {
                 Some(Decision::Cancel) => State::Cancelled,
                 Some(_) => State::Rejected,
@@ -171,30 +175,55 @@ impl WithdrawalFlow {
     async fn hold(&self, transfer: &Transfer) -> Result<HoldResult, StepError> {
         let request = HoldWithdrawal { transfer: *transfer, level: LEVEL };
         let grant = self.grant(transfer);
-        let told = step_answer(self.desk.send(request, &by(&grant)).await)?;
+        let cx = Context::new().with_principal(&grant);
+        let told = step_answer(self.desk.send(request, &cx).await)?;
         let expires_after_ns = self.expires_after.as_nanos().try_into().unwrap_or(u64::MAX);
         Ok(HoldResult { told, expires_after_ns })
     }
 
-    async fn settle(&self, transfer: &Transfer) -> Result<EngineAnswer, StepError> {
+    async fn settle(
+        &self,
+        transfer: &Transfer,
+        by: Option<Attribution>,
+    ) -> Result<EngineAnswer, StepError> {
         let Transfer { account, reference, .. } = *transfer;
         let request = SettleWithdrawal { account, reference, level: LEVEL };
         let grant = self.grant(transfer);
-        step_answer(self.desk.send(request, &by(&grant)).await)
+        self.end(request, grant, by).await
     }
 
-    async fn release(&self, transfer: &Transfer) -> Result<EngineAnswer, StepError> {
+    async fn release(
+        &self,
+        transfer: &Transfer,
+        by: Option<Attribution>,
+    ) -> Result<EngineAnswer, StepError> {
         let Transfer { account, reference, .. } = *transfer;
         let request = ReleaseWithdrawal { account, reference, level: LEVEL };
         let grant = self.grant(transfer);
-        step_answer(self.desk.send(request, &by(&grant)).await)
+        self.end(request, grant, by).await
+    }
+
+    /// Sends the command that ends the withdrawal, in the name of the operator who decided so.
+    async fn end<R: ToEngine>(
+        &self,
+        request: R,
+        grant: Grant,
+        by: Option<Attribution>,
+    ) -> Result<EngineAnswer, StepError>
+    where
+        DeskBus: Serves<R>,
+    {
+        let grant = grant.held_by(by.map(|by| by.by).unwrap_or_default());
+        let mut cx = Context::new().with_principal(&grant);
+        cx.reason = by.as_ref().map(|by| by.reason.as_str());
+        step_answer(self.desk.send(request, &cx).await)
     }
 
     /// Releases the amount, if it was held.
     async fn undo(&self, transfer: &Transfer, held: HoldResult) -> Result<(), StepError> {
         match held.told {
             EngineAnswer::Refused(..) => Ok(()),
-            EngineAnswer::Done(_) => match self.release(transfer).await? {
+            EngineAnswer::Done(_) => match self.release(transfer, None).await? {
                 EngineAnswer::Done(_) => Ok(()),
                 EngineAnswer::Refused(reason, _) => Err(StepError::permanent(reason)),
             },
@@ -210,10 +239,6 @@ impl WithdrawalFlow {
 
 /// Payments are synced first, at every level of the venue.
 const LEVEL: Option<Level> = Some(Level::Synced);
-
-fn by(grant: &Grant) -> Context<'_> {
-    Context::new().with_principal(grant)
-}
 
 /// The engine's answer. Without one the step is retried: the engine was busy, or it ended and the
 /// next one knows the outcome.

@@ -5,13 +5,15 @@ use crate::flow::{DECISION, Ended, WithdrawalFlow, state_after};
 use crate::index::{WithdrawalFilter, WithdrawalIndex};
 use crate::request::{ListWithdrawals, Requested, Withdrawals};
 use crate::tally::Tally;
-use crate::withdrawal::{Decision, State, Withdrawal, WithdrawalFailure, WithdrawalId};
+use crate::withdrawal::{
+    Decision, DeliveredDecision, State, Withdrawal, WithdrawalFailure, WithdrawalId,
+};
 use rialto_bus::Result;
 use rialto_desk::{DeskBus, Refused};
 use rialto_flow::history::{self, Ending, Entry};
 use rialto_flow::store::{RunFilter, Store, StoreError, StoredRun};
 use rialto_flow::{Flow, FlowError, Flows, FlowsError, Options, Parked};
-use rialto_model::Transfer;
+use rialto_model::{Attribution, Transfer};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -172,11 +174,17 @@ impl WithdrawalService {
         }
     }
 
-    pub(crate) async fn decide(&self, id: WithdrawalId, decision: Decision) -> Result<Withdrawal> {
+    pub(crate) async fn decide(
+        &self,
+        id: WithdrawalId,
+        decision: Decision,
+        by: Option<Attribution>,
+    ) -> Result<Withdrawal> {
         let watched = self.index.watch(&id).ok_or_else(unknown)?;
         let is_undecided = watched.borrow().state.is_undecided();
         if is_undecided {
-            match self.flows.deliver(id.flow_id().map_err(bad_id)?, DECISION, &decision) {
+            let delivered = DeliveredDecision::of(decision.clone(), by);
+            match self.flows.deliver(id.flow_id().map_err(bad_id)?, DECISION, &delivered) {
                 Ok(stored) => stored.await.map_err(|error| of_flows(error.into()))?,
                 // It has ended meanwhile.
                 Err(FlowsError::NotRunning(_)) => {}

@@ -1,7 +1,9 @@
 //! Withdrawals and their states.
 
 use rialto_flow::{FlowId, FlowIdError};
-use rialto_model::{AccountId, Reference, RejectReason, Seq, Text, Timestamp, Transfer};
+use rialto_model::{
+    AccountId, Attribution, Reference, RejectReason, Seq, Text, Timestamp, Transfer,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -155,6 +157,41 @@ pub enum Decision {
     Cancel,
 }
 
+/// A decision as it is delivered to the flow, and stored: an operator's says who made it, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum DeliveredDecision {
+    /// Without an operator; or one that was made before decisions had an attribution.
+    Approve {
+        receipt: PaymentReceipt,
+    },
+    Reject {
+        reason: String,
+    },
+    Cancel,
+    /// Of an operator.
+    Attributed(Decision, Attribution),
+}
+
+impl DeliveredDecision {
+    pub(crate) fn of(decision: Decision, by: Option<Attribution>) -> DeliveredDecision {
+        match (decision, by) {
+            (decision, Some(by)) => DeliveredDecision::Attributed(decision, by),
+            (Decision::Approve { receipt }, None) => DeliveredDecision::Approve { receipt },
+            (Decision::Reject { reason }, None) => DeliveredDecision::Reject { reason },
+            (Decision::Cancel, None) => DeliveredDecision::Cancel,
+        }
+    }
+
+    pub(crate) fn split(self) -> (Decision, Option<Attribution>) {
+        match self {
+            DeliveredDecision::Approve { receipt } => (Decision::Approve { receipt }, None),
+            DeliveredDecision::Reject { reason } => (Decision::Reject { reason }, None),
+            DeliveredDecision::Cancel => (Decision::Cancel, None),
+            DeliveredDecision::Attributed(decision, by) => (decision, Some(by)),
+        }
+    }
+}
+
 /// The reason that a withdrawal failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WithdrawalFailure {
@@ -239,6 +276,20 @@ mod tests {
         let reference = "r".repeat(36).parse().unwrap();
         let id = WithdrawalId { account: AccountId(u32::MAX), reference };
         assert!(id.flow_id().is_ok());
+    }
+
+    #[test]
+    fn a_decision_of_before_attributions_can_still_be_read() {
+        let decision = Decision::Reject { reason: "no funds".to_owned() };
+        let stored = postcard::to_extend(&decision, Vec::new()).unwrap();
+        let read: DeliveredDecision = postcard::from_bytes(&stored).unwrap();
+        assert_eq!(read.clone().split(), (decision.clone(), None));
+        assert_eq!(DeliveredDecision::of(decision.clone(), None), read);
+        let by = Attribution { by: "rk_1".parse().unwrap(), reason: "ticket 7".parse().unwrap() };
+        let stored =
+            postcard::to_extend(&DeliveredDecision::of(decision.clone(), Some(by)), Vec::new());
+        let read: DeliveredDecision = postcard::from_bytes(&stored.unwrap()).unwrap();
+        assert_eq!(read.split(), (decision, Some(by)));
     }
 
     #[test]

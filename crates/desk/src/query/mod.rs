@@ -33,6 +33,8 @@ pub struct QueryHandler {
     pub(crate) durations: Arc<Durations>,
     /// The longest wait for the feed to reach a sequence.
     pub(crate) patience: Duration,
+    /// Held by the one reader of the audit trail.
+    pub(crate) audit_turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl QueryHandler {

@@ -85,8 +85,10 @@ impl Caller {
     /// The grant. The admin key has admin and read scopes for everything, and does not trade.
     #[must_use]
     pub fn grant(&self) -> &Grant {
-        static OPERATOR: LazyLock<Grant> =
-            LazyLock::new(|| Grant::new([Scope::Admin, Scope::Read].into_iter().collect(), []));
+        static OPERATOR: LazyLock<Grant> = LazyLock::new(|| {
+            let name = ADMIN_NAME.parse().expect("it is short and prints");
+            Grant::new([Scope::Admin, Scope::Read].into_iter().collect(), []).held_by(name)
+        });
         match &self.identity {
             Identity::Operator => &OPERATOR,
             Identity::Key(key, _) => &key.grant,
@@ -138,6 +140,9 @@ impl Caller {
         self.grant().scopes()
     }
 }
+
+/// The name of the admin key in the audit trail. Ids of other keys begin with `rk_`.
+const ADMIN_NAME: &str = "admin";
 
 /// How far the head of a request authenticates it.
 pub(crate) enum Standing {

@@ -8,7 +8,7 @@ use rialto_api::{DepotGrant, QueueGrant};
 use rialto_broker::Principal;
 use rialto_depot_desk::DepotPrincipal;
 use rialto_desk::{Grant, Scope, Scopes};
-use rialto_model::{AccountId, MemberId};
+use rialto_model::{AccountId, KeyId, MemberId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -167,7 +167,8 @@ impl LiveKey {
                 true => DepotPrincipal::operator(&record.id),
                 false => DepotPrincipal::new(&record.id, &*record.depot),
             },
-            grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts),
+            grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts)
+                .held_by(key_id(&record.id)),
             current: live(&record.secret),
             previous: record.previous.as_ref().map(|old| (live(&old.secret), old.until_us)),
             allowance: before.map(|before| before.allowance.clone()).unwrap_or_default(),
@@ -189,6 +190,12 @@ impl LiveKey {
     pub(super) fn is_valid_at(&self, now_us: u64) -> bool {
         self.info.revoked_us.is_none() && self.info.expires_us.is_none_or(|end| now_us < end)
     }
+}
+
+/// The id as commands carry it. Ids that the venue makes fit; a longer one, of an edited file, is cut.
+fn key_id(id: &str) -> KeyId {
+    let bytes: Vec<u8> = id.bytes().filter(u8::is_ascii_graphic).take(KeyId::BYTES_MAX).collect();
+    KeyId::new(&bytes).unwrap_or_default()
 }
 
 /// The operator's key: `ra_` and 64 hexadecimal digits. It is shown once; the venue keeps a hash.

@@ -1,5 +1,6 @@
 //! Conversion between the API's types and the venue's.
 
+mod audit;
 mod depot;
 mod depot_upkeep;
 mod market;
@@ -9,6 +10,7 @@ mod statement;
 mod venue;
 mod withdrawal;
 
+pub(crate) use audit::audit_info;
 pub(crate) use depot::{claim_info, directory_kind, settled_info};
 pub use depot::{claimed_file, dead_letter_info, file_info, record_info, tenant_info, volume_info};
 pub(crate) use depot_upkeep::scrub_info;

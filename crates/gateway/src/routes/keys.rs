@@ -1,6 +1,6 @@
 //! API keys: creating, listing, rotating, revoking.
 
-use super::venue::operator;
+use super::venue::administrator;
 use super::{Handled, respond};
 use crate::ApiError;
 use crate::auth::{CreateKey, KeyInfo, KeyRequest, ListKeys, RevokeKey, RotateKey, Secret};
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// `POST /v1/admin/keys`
 pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
-    let call = operator(gate, request).await?;
+    let call = administrator(gate, request).await?;
     let body: KeyCreateRequest<'_> = call.json()?;
     let request = KeyRequest {
         label: body.label.as_deref().unwrap_or_default().to_owned(),
@@ -65,7 +65,7 @@ pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
 
 /// `POST /v1/admin/keys/{id}/rotate`
 pub(super) async fn rotate(gate: &Gate, request: Request) -> Handled {
-    let call = operator(gate, request).await?;
+    let call = administrator(gate, request).await?;
     let body: KeyRotateRequest = call.json()?;
     let id = call.name_after("/v1/admin/keys/")?;
     let id = id.strip_suffix("/rotate").unwrap_or(&id).to_owned();

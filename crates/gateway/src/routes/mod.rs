@@ -1,5 +1,6 @@
 //! The routes with their handlers.
 
+mod audit;
 mod batch;
 mod consumers;
 mod dead_letters;
@@ -80,11 +81,13 @@ pub(crate) async fn place(gate: &Gate, mut request: Request) -> Response {
     answer!(gate, request, Place, orders::place)
 }
 
-/// The pool of a request: orders and operators have their own threads.
+/// The pool of a request: orders and operators have their own threads. A search of the audit trail is
+/// long, and is on the shared ones.
 pub(crate) fn pool_of(request: &Request) -> Pool {
     let (path, method) = (request.uri().path(), request.method());
     let is_entry = path.starts_with("/v1/orders") && method != Method::GET;
-    match is_entry || path == "/v1/dead-man" || path.starts_with("/v1/admin/") {
+    let is_operators = path.starts_with("/v1/admin/") && path != Route::AdminAudit.path();
+    match is_entry || path == "/v1/dead-man" || is_operators {
         true => Pool::Orders,
         false => Pool::Shared,
     }
@@ -247,6 +250,7 @@ fn operator_routes() -> Router<Arc<Gate>> {
         AdminKeyRevoke => keys::revoke,
         AdminSnapshot => operations::snapshot,
         AdminRulesVersion => operations::rules_version,
+        AdminAudit => audit::read,
         AdminBackup => operations::backup,
         AdminClockAccept => operations::accept_clock,
     }
@@ -334,6 +338,7 @@ mod tests {
             ("POST", "/v1/queues/t/messages"),
             ("POST", "/v1/withdrawals"),
             ("GET", "/v1/health"),
+            ("GET", "/v1/admin/audit?limit=1"),
             ("GET", "/nowhere"),
         ] {
             assert_eq!(pool(method, path), Pool::Shared, "{method} {path}");

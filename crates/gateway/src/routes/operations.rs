@@ -48,7 +48,7 @@ pub(super) async fn accept_clock(gate: &Gate, request: Request) -> Handled {
 
 /// `POST /v1/admin/backup`
 pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
-    let call = super::venue::operator(gate, request).await?;
+    let call = super::venue::administrator(gate, request).await?;
     let body: BackupRequest<'_> = call.json()?;
     let made = gate.send(&call.cx(), TakeBackup { name: body.name.into_owned() }).await?;
     // An operator should learn this before the backup is needed.

@@ -11,8 +11,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_api::{
     AccountRequest, AuctionRulesRequest, CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer,
-    InstrumentRequest, MemberRequest, Nothing, PhaseRequest, RulesRequest, StateRequest,
-    TransferRequest,
+    InstrumentRequest, MemberRequest, Nothing, OperatorQuery, PhaseRequest, RulesRequest,
+    StateRequest, TransferRequest,
 };
 use rialto_desk::{
     Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
@@ -23,8 +23,17 @@ use rialto_model::{
     Instrument, InstrumentError, InstrumentId, InstrumentState, Outcome, RejectReason, Timestamp,
 };
 
-/// Reads a request that needs the admin scope.
+/// Reads an operator's command, with the reason for the audit trail.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
+    let call = Call::read(gate, request).await?;
+    let OperatorQuery { reason } = call.query()?;
+    let reason = reason.map(|reason| reason.into_owned());
+    call.caller.require(Scope::Admin)?;
+    Ok(call.because(reason))
+}
+
+/// Reads an operator's request that is no command of the venue, and is not in the audit trail.
+pub(super) async fn administrator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
     let call = Call::read(gate, request).await?;
     let Nothing {} = call.query()?;
     call.caller.require(Scope::Admin)?;
