@@ -144,7 +144,8 @@ impl BatchBuilder {
         self.sequence_from(time, command, attribution.as_ref())
     }
 
-    #[inline]
+    // Inlined, so that a command without an attribution does not look for one.
+    #[inline(always)]
     fn sequence_from(
         &mut self,
         time: Timestamp,
