@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 21] = [
+const ALTERATIONS: [Alteration; 23] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -167,6 +167,20 @@ const ALTERATIONS: [Alteration; 21] = [
         file: "matching.rs",
         from: "if !taker.range.contains(price) {",
         to: "if taker.range.high < price {",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a member's restriction and an operator's are separate",
+        file: "restrictions.rs",
+        from: "let (kept, shift) = if by_member { (15, 4) } else { (15 << 4, 0) };",
+        to: "let (kept, shift) = if by_member { (0, 4) } else { (0, 0) };",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a restricted account makes orders smaller",
+        file: "amend.rs",
+        from: "self.check_barred(market, account, reduces)?;",
+        to: "self.check_barred(market, account, false)?;",
         test: SHALLOW,
     },
     Alteration {

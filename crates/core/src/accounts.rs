@@ -2,6 +2,7 @@
 
 use crate::limits::{Limits, MEMBER_ID_MAX};
 use crate::orders::NIL;
+use crate::restrictions::RestrictionPair;
 use rialto_model::{AccountId, MemberId, Name, RejectReason};
 
 /// Ids that are assigned from 1 or chosen by the caller; maps them to dense slots.
@@ -74,6 +75,7 @@ pub(crate) struct Account {
     /// The mass cancels in progress; zero is none. Under rules version 1 it is their number, later
     /// the index of the account's sweep plus one.
     pub(crate) under_way: u32,
+    pub(crate) restrictions: RestrictionPair,
 }
 
 /// Members and accounts; neither is ever removed.
@@ -108,6 +110,10 @@ impl Accounts {
         Ok(MemberId(id))
     }
 
+    pub(crate) fn has_member(&self, id: MemberId) -> bool {
+        self.member_ids.slot(id.0).is_some()
+    }
+
     pub(crate) fn create_account(
         &mut self,
         limits: &Limits,
@@ -115,7 +121,7 @@ impl Accounts {
         member: MemberId,
         name: Name,
     ) -> Result<AccountId, RejectReason> {
-        if self.member_ids.slot(member.0).is_none() {
+        if !self.has_member(member) {
             return Err(RejectReason::UnknownMember);
         }
         let id = self.account_ids.choose(wanted.0, limits.accounts_max)?;
@@ -127,6 +133,7 @@ impl Accounts {
             tail: NIL,
             open_orders: 0,
             under_way: 0,
+            restrictions: RestrictionPair::default(),
         });
         self.names.push(name);
         Ok(AccountId(id))

@@ -33,6 +33,11 @@ impl Core {
         let detail = *self.open.get(slot.at());
         let market = &self.markets[usize::from(detail.market)];
         let remaining = self.orders.get(slot).remaining;
+        if self.is_barred(market, account) {
+            let lowers = amend.quantity.is_some_and(|quantity| quantity < detail.total);
+            let reduces = lowers && amend.price.is_none_or(|price| price == detail.price);
+            self.check_barred(market, account, reduces)?;
+        }
         let change = check_change(market, &detail, remaining, amend)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
@@ -180,7 +185,6 @@ fn check_change(
     remaining: Quantity,
     amend: &Amend,
 ) -> Result<Change, RejectReason> {
-    market.check_entry()?;
     let price = amend.price.unwrap_or(detail.price);
     let quantity = amend.quantity.unwrap_or(detail.total);
     if price == detail.price && quantity == detail.total {

@@ -7,7 +7,7 @@ use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
     AccountId, ClientOrderId, Command, CommandKind, Event, InstrumentId, MemberId, Name, OrderId,
-    OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp,
+    OrderRef, Outcome, RejectReason, Rejected, RestrictionTarget, Seq, Timestamp,
 };
 
 impl Core {
@@ -66,6 +66,7 @@ impl Core {
             Command::SetInstrumentState { instrument, state } => {
                 return self.set_instrument_state(*instrument, *state, sink);
             }
+            Command::Restrict(restrict) => return self.restrict(restrict, sink),
             Command::SetDeadMan { account, timeout_ns } => {
                 self.set_dead_man(*account, *timeout_ns)?
             }
@@ -257,6 +258,14 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         Command::SetAuctionRules { instrument, .. } => {
             rejected.command = CommandKind::SetAuctionRules;
             rejected.instrument = *instrument;
+        }
+        Command::Restrict(restrict) => {
+            rejected.command = CommandKind::Restrict;
+            match restrict.target {
+                RestrictionTarget::Venue | RestrictionTarget::Member(_) => {}
+                RestrictionTarget::Account(account) => rejected.account = account,
+                RestrictionTarget::Instrument(instrument) => rejected.instrument = instrument,
+            }
         }
         Command::HoldWithdrawal(transfer) => {
             rejected.command = CommandKind::HoldWithdrawal;

@@ -6,6 +6,7 @@ use crate::book::{CallLevel, LevelView, Slot, UncrossSearch, UncrossTerms, Uncro
 use crate::instruments::Market;
 use crate::ledger::TradePosting;
 use crate::limits::SEARCH_STEPS_PER_ORDER;
+use crate::sink::Noticing;
 use crate::{Core, EventSink};
 use rialto_model::{
     Amount, DoneReason, Event, InstrumentState, Price, PriceRange, Quantity, ReduceReason,
@@ -63,20 +64,6 @@ pub(crate) enum Stage {
     Trading(Price),
     /// Ends the orders that were for the auction only.
     Ending,
-}
-
-/// Notices whether there are events, because a slice that only searches has none.
-struct Noticing<'a, S> {
-    sink: &'a mut S,
-    noticed: bool,
-}
-
-impl<S: EventSink> EventSink for Noticing<'_, S> {
-    #[inline]
-    fn event(&mut self, event: &Event) {
-        self.noticed = true;
-        self.sink.event(event);
-    }
 }
 
 impl Core {

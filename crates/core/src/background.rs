@@ -1,11 +1,12 @@
-//! Background work under rules version 2: mass cancels, the closing of instruments, expiry.
+//! Background work since rules version 2: mass cancels, the closing of instruments, expiry and more.
 //!
 //! [`rules`](crate::rules) defines the work; this module holds its progress.
 
 use crate::auction::Auction;
 use crate::orders::{Detail, NIL};
 use crate::phases::WITH_AUCTIONS;
-use rialto_model::{DoneReason, OrderId, Side, enumeration};
+use crate::restrictions::AccountWalk;
+use rialto_model::{DoneReason, MemberId, OrderId, Side, enumeration};
 use std::collections::{BTreeMap, VecDeque};
 
 enumeration! {
@@ -14,12 +15,15 @@ enumeration! {
     pub(crate) enum Kind {
         /// The mass cancels of an account.
         Cancels = 0, "cancels";
-        /// The closing of an instrument.
+        /// The closing of an instrument, and the cancels of a restricted one.
         Closings = 1, "closings";
         /// The expiry of orders.
         Expiries = 2, "expiries";
         /// The auctions whose orders trade. Since rules version 4.
         Uncrossings = 3, "uncrossings";
+        /// The cancels of the accounts of a restricted member, or of the restricted venue. Since
+        /// rules version 4.
+        AccountWalks = 4, "account_walks";
     }
 }
 
@@ -43,6 +47,8 @@ pub(crate) enum Scope {
     DeadMan,
     /// Orders with cancel on disconnect, because the connection was lost.
     Disconnect,
+    /// All, because of a restriction.
+    Restricted,
 }
 
 /// A mass cancel in progress.
@@ -79,6 +85,7 @@ pub(crate) struct Sweep {
     pub(crate) sides: [Claim; 2],
     pub(crate) dead_man: Claim,
     pub(crate) disconnect: Claim,
+    pub(crate) restricted: Claim,
 }
 
 /// The claims of an account on one instrument, by side.
@@ -97,6 +104,10 @@ pub(crate) struct Background {
     markets: BTreeMap<(u32, u16), MarketClaims>,
     closings: VecDeque<u16>,
     uncrossings: VecDeque<Auction>,
+    /// By member; zero is the venue.
+    walks: BTreeMap<MemberId, AccountWalk>,
+    /// The members of the walks in the order of their turns.
+    walk_turns: VecDeque<MemberId>,
     /// Sweeps to which only orders of instruments that uncross are left. They have no turn until an
     /// uncrossing ends.
     held_up: VecDeque<u32>,
@@ -113,6 +124,7 @@ impl Sweep {
             sides: [Claim::default(); 2],
             dead_man: Claim::default(),
             disconnect: Claim::default(),
+            restricted: Claim::default(),
         }
     }
 
@@ -121,14 +133,14 @@ impl Sweep {
         self.upto == OrderId(0)
     }
 
-    /// Its claims on all instruments: buys, sells, dead-man timer, connection.
-    pub(crate) fn claims(&self) -> [Claim; 4] {
-        [self.sides[0], self.sides[1], self.dead_man, self.disconnect]
+    /// Its claims on all instruments: buys, sells, dead-man timer, connection, restriction.
+    pub(crate) fn claims(&self) -> [Claim; 5] {
+        [self.sides[0], self.sides[1], self.dead_man, self.disconnect, self.restricted]
     }
 
-    fn claims_mut(&mut self) -> [&mut Claim; 4] {
+    fn claims_mut(&mut self) -> [&mut Claim; 5] {
         let [buys, sells] = &mut self.sides;
-        [buys, sells, &mut self.dead_man, &mut self.disconnect]
+        [buys, sells, &mut self.dead_man, &mut self.disconnect, &mut self.restricted]
     }
 }
 
@@ -142,6 +154,8 @@ impl Background {
             markets: BTreeMap::new(),
             closings: VecDeque::with_capacity(16),
             uncrossings: VecDeque::with_capacity(16),
+            walks: BTreeMap::new(),
+            walk_turns: VecDeque::new(),
             held_up: VecDeque::with_capacity(16),
         }
     }
@@ -150,7 +164,10 @@ impl Background {
     /// there are uncrossings.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.cancels.is_empty() && self.closings.is_empty() && self.uncrossings.is_empty()
+        self.cancels.is_empty()
+            && self.closings.is_empty()
+            && self.uncrossings.is_empty()
+            && self.walks.is_empty()
     }
 
     /// The next of the `known` kinds that has something to do, in turn. Advances the turn.
@@ -163,6 +180,7 @@ impl Background {
                 Kind::Closings => !self.closings.is_empty(),
                 Kind::Expiries => expires,
                 Kind::Uncrossings => !self.uncrossings.is_empty(),
+                Kind::AccountWalks => !self.walks.is_empty(),
             };
             if waits {
                 return Some(kind);
@@ -290,6 +308,10 @@ impl Background {
     /// order of the account's list.
     pub(crate) fn claim(&mut self, at: u32, scope: Scope, upto: OrderId, head: u32) {
         let sweep = &mut self.sweeps[at as usize];
+        if scope == Scope::Restricted && sweep.restricted.covers(upto) {
+            // A restriction of the account itself came after that of its member or of the venue.
+            return;
+        }
         if !sweep.under_way {
             // The list may have become empty since, and then have grown again.
             sweep.cursor = head;
@@ -313,6 +335,7 @@ impl Background {
             }
             Scope::DeadMan => sweep.dead_man = claim,
             Scope::Disconnect => sweep.disconnect = claim,
+            Scope::Restricted => sweep.restricted = claim,
         }
     }
 
@@ -329,7 +352,10 @@ impl Background {
             return Some(DoneReason::DeadMan);
         }
         let leaves = order.attributes.cancels_on_disconnect() && sweep.disconnect.covers(id);
-        leaves.then_some(DoneReason::Disconnected)
+        if leaves {
+            return Some(DoneReason::Disconnected);
+        }
+        sweep.restricted.covers(id).then_some(DoneReason::Restricted)
     }
 
     /// Restores the progress of the sweep at an index.
@@ -361,13 +387,47 @@ impl Background {
         upto > OrderId(0)
     }
 
+    /// Queues a closing behind the others, unless it waits already.
     pub(crate) fn begin_closing(&mut self, market: u16) {
-        self.closings.push_back(market);
+        if !self.closings.contains(&market) {
+            self.closings.push_back(market);
+        }
+    }
+
+    /// Takes a closing out of the queue if it waits there.
+    pub(crate) fn end_closing(&mut self, market: u16) {
+        self.closings.retain(|&closing| closing != market);
     }
 
     /// The closing whose turn it is, taken out of the queue.
     pub(crate) fn take_closing(&mut self) -> Option<u16> {
         self.closings.pop_front()
+    }
+
+    /// Queues a walk behind the others; one of the same accounts that waits is replaced where it
+    /// is.
+    pub(crate) fn wait_walk(&mut self, walk: AccountWalk) {
+        if self.walks.insert(walk.member, walk).is_none() {
+            self.walk_turns.push_back(walk.member);
+        }
+    }
+
+    /// Takes the walk of a member out of the queue if it waits there.
+    pub(crate) fn end_walk(&mut self, member: MemberId) {
+        if self.walks.remove(&member).is_some() {
+            self.walk_turns.retain(|&waiting| waiting != member);
+        }
+    }
+
+    /// The walk whose turn it is, taken out of the queue.
+    pub(crate) fn take_walk(&mut self) -> Option<AccountWalk> {
+        let member = self.walk_turns.pop_front()?;
+        self.walks.remove(&member)
+    }
+
+    /// The walks in the order of their turns.
+    pub(crate) fn walks(&self) -> impl ExactSizeIterator<Item = &AccountWalk> {
+        self.walk_turns.iter().map(|member| &self.walks[member])
     }
 
     /// The closings in the order of their turns.

@@ -8,8 +8,8 @@ use crate::orders::{Detail, NIL};
 use crate::work::{BackgroundTask, CancelMany};
 use crate::{Core, EventSink};
 use rialto_model::{
-    AccountId, Amount, Done, DoneReason, Event, InstrumentId, MassCancel, OrderId, OrderRef,
-    OrderStatus, Outcome, Quantity, RejectReason, Side, Timestamp,
+    AccountId, Amount, Done, DoneReason, Event, InstrumentId, InstrumentState, MassCancel, OrderId,
+    OrderRef, OrderStatus, Outcome, Quantity, RejectReason, Side, Timestamp,
 };
 
 impl Core {
@@ -286,7 +286,24 @@ impl Core {
         work.cursor != NIL && self.order_at(work.cursor).id <= work.upto
     }
 
-    /// Cancels up to `budget` orders of a withdrawn instrument: the best buy price first, then sells.
+    /// Begins to cancel the orders of a withdrawn or restricted instrument, and queues the rest.
+    pub(crate) fn close_and_queue<S: EventSink>(
+        &mut self,
+        market: u16,
+        budget: &mut u32,
+        sink: &mut S,
+    ) -> Outcome {
+        let (cancelled, pending) = self.close_some(market, budget, |_, _| true, sink);
+        match pending {
+            true if self.rules_since(2) => self.background.begin_closing(market),
+            true => self.works.push(BackgroundTask::Close(market)),
+            false => self.background.end_closing(market),
+        }
+        Outcome::Cancelling { cancelled, pending }
+    }
+
+    /// Cancels up to `budget` orders of a withdrawn or restricted instrument: the best buy price
+    /// first, then sells.
     /// It stops where `has_room` says that the end of an order with this reserve has no room.
     pub(crate) fn close_some<S: EventSink>(
         &mut self,
@@ -295,6 +312,11 @@ impl Core {
         has_room: impl Fn(&S, Amount) -> bool,
         sink: &mut S,
     ) -> (u32, bool) {
+        let is_withdrawn = self.markets[usize::from(market)].state() == InstrumentState::Withdrawn;
+        let reason = match is_withdrawn {
+            true => DoneReason::InstrumentClosed,
+            false => DoneReason::Restricted,
+        };
         let mut cancelled = 0;
         let pending = loop {
             let book = &self.markets[usize::from(market)].book;
@@ -305,11 +327,12 @@ impl Core {
                 break true;
             }
             *budget -= 1;
-            self.end_order(slot, DoneReason::InstrumentClosed, sink);
+            self.end_order(slot, reason, sink);
             cancelled += 1;
         };
         let market = &mut self.markets[usize::from(market)];
-        market.closing = pending;
+        market.closing = pending && is_withdrawn;
+        market.clearing = pending && !is_withdrawn;
         let (account, instrument) = (AccountId(0), market.instrument.id);
         sink.event(&Event::CancelProgress { account, instrument, cancelled, pending });
         (cancelled, pending)

@@ -9,8 +9,8 @@ use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
 use rialto_model::{
     Amount, AuctionRules, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError,
-    InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason, Scale, Side,
-    Timestamp, TradingRules,
+    InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason, Restriction, Scale,
+    Side, Timestamp, TradingRules,
 };
 
 /// An instrument and its book.
@@ -23,6 +23,11 @@ pub(crate) struct Market {
     pub(crate) last_price: Price,
     /// Whether it was withdrawn and orders are still being cancelled.
     pub(crate) closing: bool,
+    pub(crate) restriction: Restriction,
+    /// Whether it was restricted and orders are still being cancelled.
+    pub(crate) clearing: bool,
+    /// Whether its state or its restriction refuses new orders.
+    pub(crate) bars_entry: bool,
     pub(crate) auction_rules: AuctionRules,
     /// The random ends of its calls are drawn from this.
     pub(crate) seed: u64,
@@ -50,6 +55,9 @@ impl Market {
             book: Book::new(),
             last_price: Price::ZERO,
             closing: false,
+            restriction: Restriction::None,
+            clearing: false,
+            bars_entry: false,
             auction_rules: AuctionRules::PLAIN,
             seed: 0,
             calls: 0,

@@ -5,7 +5,7 @@ use crate::Core;
 use crate::book::{BookViolation, Slot};
 use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
-use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Side};
+use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Restriction, Side};
 use std::collections::BTreeSet;
 
 /// A violated invariant.
@@ -81,6 +81,9 @@ pub enum Violation {
         /// The fault.
         what: &'static str,
     },
+    /// What is known of the restrictions in short disagrees with them.
+    #[error("the restrictions disagree with what refuses orders")]
+    Restrictions,
     /// Timers disagree with orders or accounts.
     #[error("the timers do not match the orders and accounts")]
     Timers,
@@ -96,6 +99,7 @@ impl Core {
         self.check_lists()?;
         self.check_reserves()?;
         self.check_sweeps()?;
+        self.check_restrictions()?;
         self.check_timers()
     }
 
@@ -120,6 +124,18 @@ impl Core {
             return Err(Violation::List { account: AccountId(0), what: "sweeps are lost" });
         }
         Ok(())
+    }
+
+    /// An instrument knows whether it takes orders, and one that is being cleared has its turn.
+    fn check_restrictions(&self) -> Result<(), Violation> {
+        let bars_agree = self.markets.iter().all(|market| {
+            let bars = market.check_state().is_err() || market.restriction != Restriction::None;
+            bars == market.bars_entry
+        });
+        match bars_agree && self.restrictions.is_sound() && self.clearings_wait() {
+            true => Ok(()),
+            false => Err(Violation::Restrictions),
+        }
     }
 
     fn check_books(&self) -> Result<(), Violation> {

@@ -49,6 +49,7 @@ mod place;
 mod prefetch;
 mod ranges;
 mod references;
+mod restrictions;
 pub mod rules;
 mod self_trade;
 mod sink;
@@ -74,6 +75,7 @@ use crate::ledger::Ledger;
 use crate::open_counts::OpenCounts;
 use crate::orders::OpenOrders;
 use crate::references::{Deposits, EndedWithdrawals};
+use crate::restrictions::Restrictions;
 use crate::table::Hasher;
 use crate::taker::Taker;
 use crate::timers::Timers;
@@ -86,8 +88,9 @@ pub use accounts::Member;
 pub use invariants::Violation;
 pub use ledger::Balance;
 pub use limits::{
-    CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX, EVENTS_PER_COMMAND, FOK_DEPTH_MAX, HELD_MAX,
-    LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND, SEARCH_STEPS_PER_ORDER,
+    ACCOUNTS_PER_ORDER, CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX, EVENTS_PER_COMMAND,
+    FOK_DEPTH_MAX, HELD_MAX, LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND,
+    SEARCH_STEPS_PER_ORDER,
 };
 pub use references::DEPOSIT_KNOWN_NS;
 pub use rules::RULES_VERSIONS;
@@ -109,6 +112,7 @@ pub struct Core {
     currencies: Vec<Currency>,
     markets: Vec<Market>,
     accounts: Accounts,
+    restrictions: Restrictions,
     ledger: Ledger,
     /// The slab that all books share.
     orders: Orders,
@@ -163,6 +167,7 @@ impl Core {
             currencies: Vec::new(),
             markets: Vec::new(),
             accounts: Accounts::new(),
+            restrictions: Restrictions::default(),
             ledger: Ledger::new(),
             orders: Orders::with_limit(limits.orders_max as usize),
             open: OpenOrders::new(),

@@ -12,6 +12,9 @@ pub const SEARCH_STEPS_PER_ORDER: u32 = 8;
 /// one of who sent it. Background work has one for each order, and one for each turn, which counts as
 /// an order.
 pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 3;
+/// How many accounts are looked at, when the orders of a member or of the venue are cancelled, for
+/// what one order costs.
+pub const ACCOUNTS_PER_ORDER: u32 = 16;
 /// The most bytes of the events of one command, without the header of their record. It is twice
 /// what [`EVENTS_PER_COMMAND`] events take, because rules version 1 has other bounds.
 pub const EVENTS_BYTES_MAX: usize = 4 * ORDERS_PER_COMMAND as usize * EVENT_BYTES_MAX;

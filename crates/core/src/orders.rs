@@ -226,6 +226,7 @@ mod tests {
             tail: NIL,
             open_orders: 0,
             under_way: 0,
+            restrictions: crate::restrictions::RestrictionPair::default(),
         };
         (orders, account)
     }

@@ -2,7 +2,6 @@
 
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
-use crate::work::BackgroundTask;
 use crate::{Core, EventSink};
 use rialto_model::{
     Event, InstrumentId, InstrumentState, NewOrder, Outcome, PostOnly, RejectReason, TimeInForce,
@@ -19,7 +18,7 @@ impl Market {
 
     /// Refuses a new order or an amendment in a phase that accepts none.
     #[inline]
-    pub(crate) fn check_entry(&self) -> Result<(), RejectReason> {
+    pub(crate) fn check_state(&self) -> Result<(), RejectReason> {
         match self.state() {
             InstrumentState::Open
             | InstrumentState::PreOpen
@@ -105,13 +104,7 @@ impl Core {
             return Ok(Outcome::Done);
         }
         let mut budget = ORDERS_PER_COMMAND;
-        let (cancelled, pending) = self.close_some(at, &mut budget, |_, _| true, sink);
-        match pending {
-            true if self.rules_since(2) => self.background.begin_closing(at),
-            true => self.works.push(BackgroundTask::Close(at)),
-            false => {}
-        }
-        Ok(Outcome::Cancelling { cancelled, pending })
+        Ok(self.close_and_queue(at, &mut budget, sink))
     }
 
     /// Sets the state of an instrument. The end of a call that would have ended by itself is forgotten.
@@ -125,7 +118,16 @@ impl Core {
         self.settle_due();
         let market = &mut self.markets[usize::from(at)];
         market.instrument.state = state;
+        market.settle_entry();
         market.call = None;
+        if market.clearing {
+            // While its auction trades, the orders of a restricted instrument stay.
+            match state {
+                InstrumentState::Uncrossing => self.background.end_closing(at),
+                _ => self.background.begin_closing(at),
+            }
+        }
+        let market = &self.markets[usize::from(at)];
         sink.event(&Event::InstrumentStateSet { instrument: market.instrument.id, state });
     }
 

@@ -122,8 +122,8 @@ impl Core {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
         let is_open = market.state() == InstrumentState::Open;
-        if !is_open {
-            market.check_entry()?;
+        if self.is_barred(market, account) {
+            self.check_barred(market, account, false)?;
         }
         if !self.rules_since(WITH_AUCTIONS) && !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);

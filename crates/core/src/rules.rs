@@ -34,7 +34,8 @@
 //! auctions were never set, with one exception: while orders are open, a new tick or lot must
 //! divide the old one, so that every open order could have been entered under it
 //! ([`HasOpenOrders`]). Versions before it refuse orders for an auction as [`AttributeUnknown`],
-//! the phases of auctions as [`StateUnknown`], and rules for auctions as [`CommandUnknown`].
+//! the phases of auctions as [`StateUnknown`], and rules for auctions and restrictions as
+//! [`CommandUnknown`].
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
@@ -48,25 +49,30 @@
 //! [`EVENTS_BYTES_MAX`]: crate::EVENTS_BYTES_MAX
 //! [`EVENTS_PER_COMMAND`]: crate::EVENTS_PER_COMMAND
 //! [`SEARCH_STEPS_PER_ORDER`]: crate::SEARCH_STEPS_PER_ORDER
+//! [`ACCOUNTS_PER_ORDER`]: crate::ACCOUNTS_PER_ORDER
 //!
 //! # Refusals
 //! Checks are made in a fixed order, and the first that fails gives the reason. A refused command
 //! changes nothing but the memory of a client order id.
-//! - *Place*: account; client order id (repeat, conflict); instrument; its state; attributes that
-//!   the version knows; combination of attributes; phase of the instrument; quantity or amount;
+//! - *Place*: account; client order id (repeat, conflict); instrument; its state; restriction of the
+//!   account; restriction of the instrument; attributes that the version knows; combination of attributes; phase of the instrument; quantity or amount;
 //!   price and tick; expiry; collar; limits of the day; open orders of the account; room in the
 //!   venue; reference price in a call, or liquidity at an allowed price (market orders); smallest
 //!   and largest notional; post-only, and collar, limits of the day and notional of the price slid
 //!   to; room at the price; fill-or-kill; balance.
-//! - *Amend*: account; order; state of the instrument; whether anything changes; the new quantity;
+//! - *Amend*: account; order; state of the instrument; restrictions, unless it only becomes smaller;
+//!   whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day; notional of the new total; what has traded
 //!   already; post-only, and collar, limits of the day and notional of the price slid to; room at
 //!   the price; balance.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
 //!   held; room for the reference.
-//! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; balance.
-//! - *HoldWithdrawal*: the same up to repeat or conflict; withdrawals of the account; room in the
-//!   venue; balance.
+//! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; whether the
+//!   account is frozen; balance.
+//! - *HoldWithdrawal*: the same up to repeat or conflict; whether the account is frozen; withdrawals
+//!   of the account; room in the venue; balance.
+//! - *Restrict*: command that the version knows; target; whether it can have the restriction; orders
+//!   that are being cancelled.
 //! - *SettleWithdrawal, ReleaseWithdrawal*: account; reference given; whether it is held.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
@@ -141,23 +147,24 @@
 //! therefore has at most [`EVENTS_PER_COMMAND`] events, whatever the limits are.
 //!
 //! # Background work
-//! The kinds take turns: mass cancels, closings, expiry, uncrossings. Accounts take turns within
-//! mass cancels, instruments within closings and uncrossings. A turn lasts for the rest of the 256;
+//! The kinds take turns: mass cancels, closings, expiry, uncrossings, walks. Accounts take turns
+//! within mass cancels, instruments within closings and uncrossings, members within walks. A turn lasts for the rest of the 256;
 //! an uncrossing that has one of them left for a trade, which needs two, uses it up.
 //!
 //! | Kind | There are at most | What it does in its turn | Why it is exact though other commands come between |
 //! |---|---|---|---|
-//! | Sweep: the mass cancels, disconnects and dead-man timers of an account | one for each account | visits the account's orders by ascending id | ids ascend in order of entry and an amended order keeps its place, so that the visited are those before the cursor; where the order at the cursor leaves, the cursor goes on to the next. Each claim names the newest order it is about: later ones are left alone |
-//! | Closing | one for each instrument | ends the best buy, then the best sell, until none is left | a withdrawn instrument takes no order and no amendment, and cannot be opened meanwhile |
+//! | Sweep: the mass cancels, disconnects, dead-man timers and restrictions of an account | one for each account | visits the account's orders by ascending id | ids ascend in order of entry and an amended order keeps its place, so that the visited are those before the cursor; where the order at the cursor leaves, the cursor goes on to the next. Each claim names the newest order it is about: later ones are left alone |
+//! | Closing of a withdrawn instrument, or clearing of a restricted one | one for each instrument | ends the best buy, then the best sell, until none is left | the instrument takes no order, and an amendment only makes an order smaller where it is; a withdrawn one cannot be opened meanwhile, and the restriction of the other cannot be lifted. A clearing leaves the queue while the instrument uncrosses, and joins it again afterwards |
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
 //! | Uncrossing | one for each instrument | ends the orders that had expired when it began; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
+//! | Walk: the cancels of a restricted member, or of the venue | one for each member, and one | looks at accounts in order of opening, of which [`ACCOUNTS_PER_ORDER`] count as an order; gives each that has orders a claim of its sweep, which counts as one more and does its next part at once | accounts keep their order and none is closed; the claim names the newest order at the time of the restriction, and accounts opened later have only newer ones |
 //!
 //! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments
-//! or of one; a disconnect and a dead-man timer are one claim each. A claim replaces an earlier one
+//! or of one; a disconnect, a dead-man timer and a restriction are one claim each. A claim replaces an earlier one
 //! of the same scope, which it covers. One that comes while the sweep is on its way, behind orders
 //! that it may be about, lasts until the end of the next lap, any other to the end of this one. An
 //! order that several claims are about ends for the first of: mass cancel, dead-man timer,
-//! disconnect. The command that makes a claim visits 256 orders at once. `pending` tells whether an
+//! disconnect, restriction. The command that makes a claim visits 256 orders at once. `pending` tells whether an
 //! order is left to be visited. A sweep that a command has finished is forgotten in its turn.
 //!
 //! A sweep leaves the orders of an instrument that uncrosses, and comes back to them: all its
@@ -194,6 +201,16 @@
 //!
 //! On the way from any other state to `open` or `closed` an instrument uncrosses first if its book
 //! is crossed or if it has orders for an auction.
+//!
+//! # Restrictions
+//! A restriction is on the venue, a member, an account or an instrument. `cancel_only` refuses new
+//! orders, and every amendment but one to a smaller quantity at the same price; `frozen` refuses
+//! withdrawals too. Neither affects orders that are open, auctions or expiry. A member and an
+//! account have two restrictions each: an operator's and the member's own. The strictest of those
+//! of an account, its member and the venue is in force, and the instrument's beside it.
+//!
+//! A restriction may cancel the open orders of its target, which end as `restricted`. If a walk of
+//! the same member is under way, it begins anew.
 //!
 //! # Orders in a call
 //! An order that is entered or amended in a call takes its place in the book and trades with

@@ -31,3 +31,17 @@ impl EventSink for EventCount {
         self.trades += u64::from(matches!(event, Event::Trade(_)));
     }
 }
+
+/// Notices whether there are events, because a slice that only looks has none.
+pub(crate) struct Noticing<'a, S> {
+    pub(crate) sink: &'a mut S,
+    pub(crate) noticed: bool,
+}
+
+impl<S: EventSink> EventSink for Noticing<'_, S> {
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        self.noticed = true;
+        self.sink.event(event);
+    }
+}

@@ -26,10 +26,27 @@ impl Core {
         market: Option<u16>,
         sink: &mut S,
     ) -> Outcome {
-        let began = self.accounts.get(account).under_way == 0;
-        let at = self.claim(account, scopes);
         let mut budget = ORDERS_PER_COMMAND;
-        let (cancelled, left) = self.sweep_some(at, &mut budget, sink);
+        let upto = self.newest_order();
+        let (cancelled, pending) =
+            self.sweep_upto(account, scopes, upto, market, &mut budget, sink);
+        Outcome::Cancelling { cancelled, pending }
+    }
+
+    /// Does the same for orders up to an id and within a budget. Returns how many orders it ended,
+    /// and whether some are left.
+    pub(crate) fn sweep_upto<S: EventSink>(
+        &mut self,
+        account: u32,
+        scopes: &[Option<Scope>],
+        upto: OrderId,
+        market: Option<u16>,
+        budget: &mut u32,
+        sink: &mut S,
+    ) -> (u32, bool) {
+        let began = self.accounts.get(account).under_way == 0;
+        let at = self.claim_upto(account, scopes, upto);
+        let (cancelled, left) = self.sweep_some(at, budget, sink);
         let pending = left != Left::Nothing;
         if began && left != Left::More {
             // It leaves the queue if this command finished it, or if only frozen orders are left.
@@ -42,15 +59,11 @@ impl Core {
             self.background.resume(at);
         }
         self.report_progress(account, market, cancelled, pending, sink);
-        Outcome::Cancelling { cancelled, pending }
+        (cancelled, pending)
     }
 
-    /// Makes the account's sweep cancel the orders of these scopes. Begins a sweep if there is
-    /// none.
-    fn claim(&mut self, account: u32, scopes: &[Option<Scope>]) -> u32 {
-        self.claim_upto(account, scopes, self.newest_order())
-    }
-
+    /// Makes the account's sweep cancel the orders of these scopes up to an id. Begins a sweep if
+    /// there is none.
     fn claim_upto(&mut self, account: u32, scopes: &[Option<Scope>], upto: OrderId) -> u32 {
         let owner = self.accounts.get_mut(account);
         if owner.under_way == 0 {
@@ -128,7 +141,7 @@ impl Core {
     pub(crate) fn sweep_for_dead_man<S: EventSink>(&mut self, account: u32, sink: &mut S) {
         let pending = self.accounts.get(account).head != NIL;
         if pending {
-            self.claim(account, &[Some(Scope::DeadMan)]);
+            self.claim_upto(account, &[Some(Scope::DeadMan)], self.newest_order());
         }
         self.report_progress(account, None, 0, pending, sink);
     }
@@ -145,6 +158,7 @@ impl Core {
                 Kind::Closings => self.close_next(budget, sink),
                 Kind::Expiries => self.expire(budget, sink),
                 Kind::Uncrossings => self.uncross_next(budget, sink),
+                Kind::AccountWalks => self.walk_next(budget, sink),
             };
         }
         worked

@@ -123,6 +123,7 @@ impl Core {
         if self.took_effect(transfer, Ended::Withdrawn)? {
             return Ok(repeated(account, reference));
         }
+        self.check_not_frozen(slot)?;
         if self.ledger.balance(slot, currency).available < amount {
             return Err(RejectReason::InsufficientBalance);
         }

@@ -102,6 +102,7 @@ impl Core {
             Some(_) => return Err(RejectReason::ReferenceConflict),
             None => {}
         }
+        self.check_not_frozen(slot)?;
         if self.withdrawals.counts[slot as usize] >= self.limits.account_withdrawals_max {
             return Err(RejectReason::WithdrawalsLimit);
         }

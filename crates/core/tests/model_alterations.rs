@@ -80,6 +80,10 @@ alterations! {
     a_trade_outside_its_range_is_noticed: RangesIgnored;
     an_auction_without_orders_that_expire_during_it_is_noticed: AuctionForgetsTheDead;
     a_mass_cancel_in_an_auction_is_noticed: FrozenOrdersCancelled;
+    a_restricted_member_that_trades_is_noticed: MembersUnrestricted;
+    a_restriction_lifted_by_the_other_side_is_noticed: RestrictionsShared;
+    a_withdrawal_of_a_frozen_account_is_noticed: FrozenWithdraws;
+    a_reduction_refused_by_a_restriction_is_noticed: ReductionRestricted;
 }
 
 /// Since rules version 4 every limit in a book is on the tick.

@@ -34,6 +34,11 @@ fn transfers_are_checked_in_the_documented_order() {
 }
 
 #[test]
+fn a_restriction_is_checked_in_the_documented_order() {
+    assert_eq!(documented("Restrict"), reference::restriction::restrict_checks());
+}
+
+#[test]
 fn created_objects_are_checked_in_the_documented_order() {
     let documented = documented("Create…");
     for checks in reference::listing::create_checks() {

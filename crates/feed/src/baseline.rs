@@ -8,7 +8,7 @@ use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
     AccountId, Amount, AuctionRules, Currency, CurrencyId, DoneReason, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus,
-    Price, Quantity, Seq, Timestamp, Trade, Transfer,
+    Price, Quantity, Restrict, Seq, Timestamp, Trade, Transfer,
 };
 
 /// The state of an engine as of a sequence, from a snapshot.
@@ -34,6 +34,8 @@ pub struct Baseline {
     pub ended: Vec<BaselineEnded>,
     /// All withdrawals that are held.
     pub withdrawals: Vec<WithdrawalView>,
+    /// All restrictions that are in force.
+    pub restrictions: Vec<Restrict>,
 }
 
 /// An instrument of a [`Baseline`].
@@ -178,6 +180,9 @@ impl Feed {
             feed.listed(at, currency)?;
             let transfer = Transfer { account, currency, amount, reference };
             feed.enter_withdrawal(held.held, &transfer)?;
+        }
+        for restrict in &baseline.restrictions {
+            feed.restricted(at, restrict)?;
         }
         feed.enter_ended(at, &baseline.ended)?;
         feed.enter(at, &baseline.orders)?;

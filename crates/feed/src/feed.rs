@@ -4,6 +4,7 @@ use crate::accounts::{Accounts, TRANSIT};
 use crate::fills::Fills;
 use crate::market::Market;
 use crate::orders::Orders;
+use crate::restrictions::Restrictions;
 use crate::ticker::minute_of;
 use crate::view::{MemberView, Moment};
 use crate::withdrawals::Withdrawals;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 ///
 /// It holds, within the limits of [`FeedConfig`] and of the engine: members, accounts, currencies,
 /// instruments, books by order and by price, best prices, last trades, 24-hour tickers, open and
-/// lately ended orders, fills, balances and withdrawals that are held. It does no I/O and reads no clock: time is the time of
+/// lately ended orders, fills, balances, withdrawals that are held, and restrictions. It does no I/O and reads no clock: time is the time of
 /// the events. The same events give the same feed.
 #[derive(Debug)]
 pub struct Feed {
@@ -35,6 +36,7 @@ pub struct Feed {
     pub(crate) orders: Orders,
     pub(crate) fills: Fills,
     pub(crate) withdrawals: Withdrawals,
+    pub(crate) restrictions: Restrictions,
     /// Instruments where something happened since the last end of a command.
     touched: Vec<u32>,
 }
@@ -55,6 +57,7 @@ impl Feed {
             orders: Orders::default(),
             fills: Fills::new(config.fills_per_account, config.fills_total),
             withdrawals: Withdrawals::new(),
+            restrictions: Restrictions::default(),
             touched: Vec::new(),
         }
     }
@@ -161,6 +164,7 @@ impl Feed {
             Event::Uncrossed(ref uncrossed) => self.uncrossed(at, uncrossed, emit)?,
             Event::Interrupted(ref interrupted) => self.interrupted(at, interrupted)?,
             Event::Attributed(_) => {}
+            Event::Restricted(ref restrict) => self.restricted(at, restrict)?,
         }
         Ok(())
     }

@@ -38,6 +38,7 @@ mod market;
 mod merge;
 mod orders;
 mod query;
+mod restrictions;
 mod ticker;
 mod trading;
 mod update;
@@ -52,11 +53,12 @@ pub use error::FoldError;
 pub use feed::Feed;
 pub use invariants::FeedViolation;
 pub use merge::{DeltaMerger, MergeError};
+pub use restrictions::RestrictionKey;
 pub use rialto_model::Role;
 pub use trading::fills_of;
 pub use update::{BookDelta, Update};
 pub use view::{
-    AccountChanges, AccountView, AuctionResult, AuctionView, BalanceView, BestPrices, BookOrder,
-    Depth, Fill, MemberView, Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade,
-    Ticker, WithdrawalView,
+    AccountChanges, AccountRestriction, AccountView, AuctionResult, AuctionView, BalanceView,
+    BestPrices, BookOrder, Depth, Fill, MemberView, Moment, NotRemembered, OrderBook, OrderView,
+    PriceLevel, PublicTrade, Ticker, WithdrawalView,
 };

@@ -2,8 +2,8 @@
 
 use rialto_model::{
     AccountId, Amount, CurrencyId, DoneReason, InstrumentId, InstrumentState, Interrupted,
-    MemberId, Name, NewOrder, OrderId, OrderStatus, Price, Quantity, Reference, Role, Seq, Side,
-    Timestamp, TradeId,
+    MemberId, Name, NewOrder, OrderId, OrderStatus, Price, Quantity, Reference, Restriction, Role,
+    Seq, Side, Timestamp, TradeId,
 };
 
 /// A point in the history of the engine.
@@ -264,6 +264,17 @@ pub struct AccountView {
     pub open_orders: u32,
     /// When its dead-man timer runs out, if it is set.
     pub dead_man: Option<Timestamp>,
+}
+
+/// The restrictions of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountRestriction {
+    /// The account.
+    pub account: AccountId,
+    /// The strictest restriction of the account, its member and the venue.
+    pub in_force: Restriction,
+    /// The member's own restriction of the account.
+    pub by_member: Restriction,
 }
 
 /// The changes of an account after a sequence, in their present state.

@@ -294,6 +294,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                     DoneReason::InstrumentClosed => "closed",
                     DoneReason::QuoteSpent => "quote spent",
                     DoneReason::AuctionEnded => "auction ended",
+                    DoneReason::Restricted => "restricted",
                 },
                 Event::Reduced(reduced) => match reduced.reason {
                     ReduceReason::Amended => "reduced",
@@ -308,10 +309,11 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 Event::AuctionRulesSet { .. } => "auction rules set",
                 Event::Uncrossed(_) => "uncrossed",
                 Event::Interrupted(_) => "interrupted",
+                Event::Restricted(_) => "restriction set",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 28, "{seen:#?}");
+    assert_eq!(seen.len(), 30, "{seen:#?}");
 }

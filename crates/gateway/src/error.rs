@@ -309,6 +309,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::AttributeUnknown
         | R::CommandUnknown
         | R::StateUnknown
+        | R::RestrictionInvalid
         | R::NameInvalid
         | R::TimerInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
@@ -323,7 +324,9 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::WithdrawalReleased => StatusCode::CONFLICT,
         R::OpenOrdersLimit | R::WithdrawalsLimit => StatusCode::TOO_MANY_REQUESTS,
         R::VenueFull => StatusCode::SERVICE_UNAVAILABLE,
-        R::InstrumentHalted
+        R::AccountRestricted
+        | R::InstrumentRestricted
+        | R::InstrumentHalted
         | R::InstrumentClosed
         | R::InstrumentUncrossing
         | R::WrongPhase
@@ -351,9 +354,11 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownInstrument
         | R::InstrumentHalted
         | R::InstrumentClosed
+        | R::InstrumentRestricted
         | R::InstrumentUncrossing => Some("instrument"),
+        R::RestrictionInvalid => Some("restriction"),
         R::StateUnknown | R::StateChangeInvalid => Some("state"),
-        R::UnknownAccount => Some("account"),
+        R::UnknownAccount | R::AccountRestricted => Some("account"),
         R::UnknownMember => Some("member"),
         R::UnknownCurrency => Some("currency"),
         R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired => Some("id"),

@@ -4,7 +4,7 @@ use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, AuctionRules, CommandKind, CurrencyCode, CurrencyId, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity,
-    Reference, Scale, Side, Timestamp, TradingRules,
+    Reference, Restrict, Scale, Side, Timestamp, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +176,8 @@ pub enum Command {
         #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
         seed: u64,
     },
+    /// Sets or lifts a restriction.
+    Restrict(Restrict),
 }
 
 impl Command {
@@ -210,6 +212,7 @@ impl Command {
             Command::SettleWithdrawal { .. } => CommandKind::SettleWithdrawal,
             Command::ReleaseWithdrawal { .. } => CommandKind::ReleaseWithdrawal,
             Command::SetAuctionRules { .. } => CommandKind::SetAuctionRules,
+            Command::Restrict(_) => CommandKind::Restrict,
         }
     }
 }

@@ -110,7 +110,8 @@ mod tests {
     use super::Enumeration;
     use crate::{
         CommandKind, DoneReason, EventKind, InstrumentKind, InstrumentState, OrderKind,
-        OrderStatus, PostOnly, ReduceReason, Role, Scope, SelfTrade, Side, TimeInForce,
+        OrderStatus, PostOnly, ReduceReason, Restriction, Role, Scope, SelfTrade, Side,
+        TimeInForce,
     };
     use serde::Serialize;
 
@@ -142,5 +143,6 @@ mod tests {
         leads_back::<EventKind>();
         leads_back::<Role>();
         leads_back::<Scope>();
+        leads_back::<Restriction>();
     }
 }

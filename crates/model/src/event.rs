@@ -4,7 +4,7 @@ use crate::enumeration;
 use crate::{
     AccountId, Amount, Attributed, AuctionRules, ClientOrderId, Currency, CurrencyId, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference,
-    RejectReason, Side, Timestamp, TradeId, TradingRules,
+    RejectReason, Restrict, Side, Timestamp, TradeId, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,8 @@ enumeration! {
         QuoteSpent = 8, "quote_spent";
         /// It was for an auction, which has ended.
         AuctionEnded = 9, "auction_ended";
+        /// The venue, its member, its account or its instrument was restricted.
+        Restricted = 10, "restricted";
     }
 }
 
@@ -231,6 +233,8 @@ enumeration! {
         ReleaseWithdrawal = 18, "release_withdrawal";
         /// [`crate::Command::SetAuctionRules`]
         SetAuctionRules = 19, "set_auction_rules";
+        /// [`crate::Command::Restrict`]
+        Restrict = 20, "restrict";
     }
 }
 
@@ -283,10 +287,11 @@ pub enum Event {
         /// The reason of the first refusal, if it was refused.
         reject: Option<RejectReason>,
     },
-    /// A mass cancel, disconnect, dead-man timer or closing began or continued. The events of the
+    /// A mass cancel, disconnect, dead-man timer, restriction or closing began or continued. The events of the
     /// orders that it cancelled come before it.
     CancelProgress {
-        /// The account whose orders are cancelled; zero when an instrument was closed.
+        /// The account whose orders are cancelled; zero when an instrument was closed or
+        /// restricted.
         account: AccountId,
         /// The instrument whose orders are cancelled; zero for all.
         instrument: InstrumentId,
@@ -414,6 +419,8 @@ pub enum Event {
     Interrupted(Interrupted),
     /// An operator sent the command. Its other events follow.
     Attributed(Attributed),
+    /// A restriction was set or lifted.
+    Restricted(Restrict),
 }
 
 /// The price of an auction was found.
@@ -503,6 +510,8 @@ enumeration! {
         Interrupted = 25, "interrupted";
         /// [`Event::Attributed`]
         Attributed = 26, "attributed";
+        /// [`Event::Restricted`]
+        Restricted = 27, "restricted";
     }
 }
 
@@ -539,6 +548,7 @@ impl Event {
             Event::Uncrossed(_) => EventKind::Uncrossed,
             Event::Interrupted(_) => EventKind::Interrupted,
             Event::Attributed(_) => EventKind::Attributed,
+            Event::Restricted(_) => EventKind::Restricted,
         }
     }
 }

@@ -35,6 +35,7 @@ mod order;
 mod outcome;
 mod range;
 mod reject;
+mod restriction;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub mod schema;
@@ -66,6 +67,7 @@ pub use order::*;
 pub use outcome::Outcome;
 pub use range::PriceRange;
 pub use reject::RejectReason;
+pub use restriction::{Restrict, Restriction, RestrictionTarget};
 pub use rialto_clock::Timestamp;
 pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};

@@ -4,8 +4,8 @@ mod samples;
 
 use rialto_model::{
     ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CommandKind, DoneReason, EVENT_BYTES_MAX, EventKind,
-    InstrumentKind, InstrumentState, OrderKind, PostOnly, ReduceReason, RejectReason, SelfTrade,
-    Side, TimeInForce, encode_command, encode_event,
+    InstrumentKind, InstrumentState, OrderKind, PostOnly, ReduceReason, RejectReason, Restriction,
+    SelfTrade, Side, TimeInForce, encode_command, encode_event,
 };
 use std::collections::BTreeMap;
 
@@ -155,6 +155,7 @@ fn every_list_is_described() {
     describes("instrument state", InstrumentState::ALL, InstrumentState::number);
     describes("done reason", DoneReason::ALL, DoneReason::number);
     describes("reduce reason", ReduceReason::ALL, ReduceReason::number);
+    describes("restriction", Restriction::ALL, Restriction::number);
     describes("command kind", CommandKind::ALL, CommandKind::number);
     describes("reject reason", RejectReason::ALL, RejectReason::number);
 }

@@ -172,6 +172,7 @@ impl Positions {
             | Event::Uncrossed(_)
             | Event::Interrupted(_)
             | Event::Attributed(_)
+            | Event::Restricted(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

@@ -14,13 +14,14 @@ use crate::orders::{Attributes, STAND_IN};
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
 use crate::references::KnownDeposit;
+use crate::restrictions::RestrictionPair;
 use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
     AccountId, AuctionRules, CurrencyId, EngineId, InstrumentId, InstrumentSpec, InstrumentState,
-    MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price, PriceRange, RejectReason, Seq,
-    Side, Timestamp, TradingRules, Transfer,
+    MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price, PriceRange, RejectReason,
+    Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
 };
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
@@ -113,6 +114,10 @@ fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
     from.refuse_unless(fits, "the rules in force have another format")?;
     (core.seq, core.time) = (seq, time);
     (core.order_count, core.trade_count) = (order_count, trade_count);
+    if from.format >= FORMAT_WITH_AUCTIONS {
+        let venue = from.choice()?;
+        core.restrictions.set_venue(venue);
+    }
     Ok(core)
 }
 
@@ -130,11 +135,14 @@ fn accounts(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let (id, name) = (MemberId(from.u32()?), from.text()?);
         let created = core.accounts.create_member(&limits, id, name);
         from.needs(created.ok(), "a member cannot be admitted")?;
+        let pair = restrictions(from)?;
+        core.restrictions.set_member(id, pair);
     }
     for slot in 0..from.u32()? {
         let (id, member) = (AccountId(from.u32()?), MemberId(from.u32()?));
         let name = from.text()?;
         from.needs(core.open_account(id, member, name).ok(), "an account cannot be opened")?;
+        core.accounts.get_mut(slot).restrictions = restrictions(from)?;
         let due = from.time()?;
         if due != Timestamp::MAX {
             core.dead_men.insert(slot, due, u64::from(id.0));
@@ -148,6 +156,15 @@ fn accounts(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The restrictions of a member or an account.
+fn restrictions(from: &mut Reader<'_>) -> Result<RestrictionPair> {
+    if from.format < FORMAT_WITH_AUCTIONS {
+        return Ok(RestrictionPair::default());
+    }
+    let pair = RestrictionPair::from_bits(from.u8()?);
+    from.needs(pair, "a restriction is unknown")
 }
 
 fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
@@ -179,6 +196,7 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
                 core.call_ends.insert(number - 1, call.ends, u64::from(number - 1));
             }
         }
+        market.settle_entry();
         core.markets.push(market);
     }
     Ok(())
@@ -211,7 +229,12 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
         market.call = Some(TimedCall { ends, next, extended });
     }
     market.uncrossing_since = from.time()?;
-    Ok(())
+    (market.restriction, market.clearing) = (from.choice()?, from.bool()?);
+    let fine = market.restriction != Restriction::Frozen
+        && (!market.clearing
+            || (market.restriction == Restriction::CancelOnly
+                && market.state() != InstrumentState::Withdrawn));
+    from.refuse_unless(fine, "an instrument cannot have such a restriction")
 }
 
 fn rules(from: &mut Reader<'_>) -> Result<TradingRules> {

@@ -8,8 +8,9 @@ use crate::background::{Claim, Kind, Scope};
 use crate::book::{Part, Progress, UncrossSearch};
 use crate::instruments::Market;
 use crate::orders::{NIL, STAND_IN};
+use crate::restrictions::AccountWalk;
 use crate::work::{BackgroundTask, CancelMany};
-use rialto_model::{InstrumentId, InstrumentState, OrderId, Price, Side};
+use rialto_model::{InstrumentId, InstrumentState, MemberId, OrderId, Price, Side};
 use std::collections::BTreeSet;
 
 pub(super) fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
@@ -21,16 +22,37 @@ pub(super) fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for _ in 0..from.u32()? {
         let market = from.u16()?;
         let listed = core.markets.get_mut(usize::from(market));
-        let closing = &mut from.needs(listed, "there is no such instrument")?.closing;
-        let fine = !std::mem::replace(closing, true);
-        from.refuse_unless(fine, "an instrument is closed twice")?;
+        let listed = from.needs(listed, "there is no such instrument")?;
+        listed.closing |= !listed.clearing;
+        let is_withdrawn = listed.state() == InstrumentState::Withdrawn;
+        let fine = listed.clearing || is_withdrawn || from.format < FORMAT_WITH_AUCTIONS;
+        from.refuse_unless(fine, "the orders of an instrument end for no reason")?;
+        let waits = core.background.closings().any(|closing| closing == market);
+        from.refuse_unless(!waits, "an instrument is closed twice")?;
         core.background.begin_closing(market);
     }
+    from.refuse_unless(core.clearings_wait(), "a restricted instrument is cleared by nothing")?;
     if from.format >= FORMAT_WITH_AUCTIONS {
         let turns = core.background.sweeps().len();
         sweeps(core, from)?;
         core.background.hold_up_behind(turns);
         uncrossings(core, from)?;
+        walks(core, from)?;
+    }
+    Ok(())
+}
+
+/// The accounts of members, or of the venue, whose orders are cancelled.
+fn walks(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for _ in 0..from.u32()? {
+        let member = MemberId(from.u32()?);
+        let known = member == MemberId(0) || core.accounts.has_member(member);
+        let fine = known && seen.insert(member);
+        from.refuse_unless(fine, "a walk is of no member, or is listed twice")?;
+        let cursor = account_slot(core, from)?;
+        let upto = OrderId(from.u64()?);
+        core.background.wait_walk(AccountWalk { member, cursor, upto });
     }
     Ok(())
 }
@@ -116,12 +138,15 @@ fn sweeps(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let own = [NIL, STAND_IN].contains(&cursor) || core.open.get(cursor).account == account;
         from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
         core.background.restore_cursor(at, cursor, (under_way, left_frozen));
-        for scope in [
+        let scopes = [
             Scope::Side(None, Side::Buy),
             Scope::Side(None, Side::Sell),
             Scope::DeadMan,
             Scope::Disconnect,
-        ] {
+            Scope::Restricted,
+        ];
+        let known = if from.format >= FORMAT_WITH_AUCTIONS { 5 } else { 4 };
+        for &scope in &scopes[..known] {
             let claim = claim(from)?;
             core.background.set_claim(at, scope, claim);
         }

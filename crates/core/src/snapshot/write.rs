@@ -145,6 +145,9 @@ impl Core {
             out.u32(limits.deposits_max);
             out.u32(limits.client_ids_total_max);
         }
+        if out.format >= FORMAT_WITH_AUCTIONS {
+            out.u8(self.restrictions.venue().number());
+        }
     }
 
     fn write_accounts(&self, out: &mut Writer) {
@@ -159,6 +162,9 @@ impl Core {
         for member in self.accounts.members() {
             out.u32(member.id.0);
             out.text(&member.name);
+            if out.format >= FORMAT_WITH_AUCTIONS {
+                out.u8(self.restrictions.member(member.id).bits());
+            }
         }
         out.u32(self.accounts.len());
         for slot in 0..self.accounts.len() {
@@ -166,6 +172,9 @@ impl Core {
             out.u32(account.id.0);
             out.u32(account.member.0);
             out.text(&self.accounts.name(slot));
+            if out.format >= FORMAT_WITH_AUCTIONS {
+                out.u8(account.restrictions.bits());
+            }
             out.u64(self.dead_men.due(slot).unwrap_or(Timestamp::MAX).0);
             let held = |id: &CurrencyId| self.ledger.balance(slot, *id) != Default::default();
             let all = || self.currencies.iter().map(|currency| currency.id).filter(held);
@@ -287,6 +296,13 @@ impl Core {
             let auctions = self.background.uncrossings();
             out.count(auctions.len());
             auctions.for_each(|auction| write_auction(auction, out));
+            let walks = self.background.walks();
+            out.count(walks.len());
+            for walk in walks {
+                out.u32(walk.member.0);
+                out.u32(self.accounts.get(walk.cursor).id.0);
+                out.u64(walk.upto.0);
+            }
         }
     }
 
@@ -302,7 +318,9 @@ impl Core {
                 NIL => 0,
                 slot => self.listed_id(slot).0,
             });
-            for claim in sweep.claims() {
+            let claims = sweep.claims();
+            let known = if out.format >= FORMAT_WITH_AUCTIONS { 5 } else { 4 };
+            for &claim in &claims[..known] {
                 write_claim(claim, out);
             }
             let claims = || self.background.claims_of(sweep.account);
@@ -382,6 +400,8 @@ fn write_market(market: &Market, out: &mut Writer) {
         out.bool(call.extended);
     }
     out.u64(market.uncrossing_since.0);
+    out.u8(market.restriction.number());
+    out.bool(market.clearing);
 }
 
 fn write_auction_rules(rules: &AuctionRules, out: &mut Writer) {

@@ -17,6 +17,7 @@ mod long_commands;
 mod market_orders;
 mod matching;
 mod placing;
+mod restricting;
 mod self_trade;
 mod snapshots;
 mod sweeping;

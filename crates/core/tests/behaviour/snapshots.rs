@@ -2,13 +2,15 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    AuctionRules, Command, Event, InstrumentId, InstrumentState, MassCancel, NewOrder, OrderId,
-    OrderRef, OrderSize, Outcome, PostOnly, Quantity, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    AuctionRules, Command, Event, InstrumentId, InstrumentState, MassCancel, MemberId, NewOrder,
+    OrderId, OrderRef, OrderSize, Outcome, PostOnly, Quantity, Restrict, Restriction,
+    RestrictionTarget, SelfTrade, Seq, Side, TimeInForce, Timestamp,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
-/// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up.
+/// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up;
+/// restrictions.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -34,6 +36,7 @@ fn rich() -> Venue {
     (late.time_in_force, late.expire_at) = (TimeInForce::Gtd, Timestamp(START + 900_000));
     venue.enter(late);
     auctions(&mut venue);
+    restrictions(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -97,6 +100,31 @@ fn auctions(venue: &mut Venue) {
     venue.apply(Command::MassCancel(MassCancel { account: CAROLS_OTHER, instrument, side }));
     let state = |id| venue.core.instrument(InstrumentId(id)).unwrap().instrument.state;
     assert_eq!([state(3), state(4)], [InstrumentState::Call, InstrumentState::Uncrossing]);
+}
+
+/// Restrictions of every target but the venue, set by both sides; the cancels of an account and of an
+/// instrument that wait for an auction, and those of an instrument that go on.
+fn restrictions(venue: &mut Venue) {
+    let (member, name) = (MemberId(4), "fourth".parse().unwrap());
+    venue.apply(Command::CreateMember { member, name });
+    venue.apply(Command::CreateInstrument(spec("CLEARED", rules())));
+    for _ in 0..300 {
+        venue.enter(NewOrder { instrument: InstrumentId(5), ..buy(BOB, 101, 1) });
+    }
+    let (frozen, cancel_only) = (Restriction::Frozen, Restriction::CancelOnly);
+    let instrument = |id| RestrictionTarget::Instrument(InstrumentId(id));
+    let member = RestrictionTarget::Member(member);
+    for (target, restriction, by_member, cancel) in [
+        (member, frozen, false, false),
+        (member, cancel_only, true, false),
+        (RestrictionTarget::Account(CAROLS_OTHER), cancel_only, true, true),
+        (instrument(3), cancel_only, false, false),
+        (instrument(4), cancel_only, false, true),
+        (instrument(5), cancel_only, false, true),
+    ] {
+        venue.apply(Command::Restrict(Restrict { target, restriction, by_member, cancel }));
+    }
+    assert_eq!(venue.core.restrictions().count(), 6);
 }
 
 /// The same commands to both; they must decide alike.

@@ -79,6 +79,14 @@ pub enum Alteration {
     AuctionForgetsTheDead,
     /// A mass cancel ends orders whose auction trades.
     FrozenOrdersCancelled,
+    /// The accounts of a restricted member are not restricted.
+    MembersUnrestricted,
+    /// A member lifts what an operator set, and the other way round.
+    RestrictionsShared,
+    /// A frozen account withdraws.
+    FrozenWithdraws,
+    /// A restricted account cannot make an order smaller.
+    ReductionRestricted,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

@@ -4,10 +4,18 @@ use super::entry::{Check, Verdict, demand};
 use super::{Alteration, Order, Reference};
 use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
 
-const CHECKS: [Check<Amend>; 12] = [
+const CHECKS: [Check<Amend>; 13] = [
     ("account", |venue, amend| venue.account(amend.account).map(drop)),
     ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
     ("state of the instrument", |venue, amend| venue.of(&venue.amended(amend)).check_entry()),
+    ("restrictions, unless it only becomes smaller", |venue, amend| {
+        let change = venue.change(amend);
+        if change.shrinks && !venue.gets_wrong(Alteration::ReductionRestricted) {
+            return Ok(());
+        }
+        venue.account_enters(amend.account)?;
+        venue.instrument_is_entered(change.old.instrument)
+    }),
     ("whether anything changes", |venue, amend| {
         let change = venue.change(amend);
         demand(change.price_changes || change.size_changes, RejectReason::NothingToAmend)

@@ -233,7 +233,7 @@ impl Reference {
             self.rules_version >= 4 || [S::Open, S::Halted, S::Withdrawn].contains(&state);
         demand(is_known, RejectReason::StateUnknown)?;
         demand(old != S::Uncrossing, RejectReason::InstrumentUncrossing)?;
-        let closing = self.work.contains(&Work::Instrument(id));
+        let closing = old == S::Withdrawn && self.work.contains(&Work::Instrument(id));
         demand(!closing || state == S::Withdrawn, RejectReason::HasOpenOrders)?;
         demand(state != S::Uncrossing, RejectReason::StateChangeInvalid)?;
         let is_final = old == S::Delisted && state != S::Delisted;
@@ -250,7 +250,7 @@ impl Reference {
         }
         self.enter_phase(id, state);
         if state == S::Withdrawn && !closing {
-            return Ok(self.begin(Work::Instrument(id), &mut 0));
+            return Ok(self.begin_instrument(id));
         }
         Ok(Outcome::Done)
     }
@@ -260,6 +260,7 @@ impl Reference {
         listed.instrument.state = state;
         listed.call = None;
         self.events.push(Event::InstrumentStateSet { instrument: id, state });
+        self.pause_clearing(id);
     }
 
     fn has_an_auction_to_do(&self, id: InstrumentId) -> bool {

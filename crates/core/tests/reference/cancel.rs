@@ -171,16 +171,19 @@ impl Reference {
     ) -> (u32, Option<Work>) {
         let mut orders = self.queue(instrument, Side::Buy);
         orders.extend(self.queue(instrument, Side::Sell));
+        let reason = self.why_cleared(instrument);
         let mut cancelled = 0;
         for order in orders {
             if *visited >= ORDERS_PER_COMMAND {
+                self.note_clearing(instrument, true);
                 return (cancelled, Some(Work::Instrument(instrument)));
             }
             *visited += 1;
             self.remove(order.id);
-            self.end(&order, DoneReason::InstrumentClosed);
+            self.end(&order, reason);
             cancelled += 1;
         }
+        self.note_clearing(instrument, false);
         (cancelled, None)
     }
 }

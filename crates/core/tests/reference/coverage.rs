@@ -1,8 +1,10 @@
 //! What the sequences came across, so that a generator that has stopped testing something is noticed.
 
+use super::Reference;
 use rialto_model::{
-    Command, DoneReason, Event, InstrumentState, OrderKind, OrderSize, OrderStatus, Outcome,
-    PostOnly, ReduceReason, RejectReason, SelfTrade, TimeInForce,
+    AccountId, Command, DoneReason, Event, InstrumentState, OrderKind, OrderSize, OrderStatus,
+    Outcome, PostOnly, ReduceReason, RejectReason, Restrict, RestrictionTarget, SelfTrade,
+    TimeInForce,
 };
 use std::collections::BTreeMap;
 
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct Coverage(BTreeMap<String, u64>);
 
 /// All reasons for an end.
-pub const DONE_REASONS: [DoneReason; 10] = [
+pub const DONE_REASONS: [DoneReason; 11] = [
     DoneReason::Cancelled,
     DoneReason::Remainder,
     DoneReason::SelfTrade,
@@ -22,10 +24,11 @@ pub const DONE_REASONS: [DoneReason; 10] = [
     DoneReason::InstrumentClosed,
     DoneReason::QuoteSpent,
     DoneReason::AuctionEnded,
+    DoneReason::Restricted,
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 28] = [
+pub const EVENT_KINDS: [&str; 29] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -54,10 +57,11 @@ pub const EVENT_KINDS: [&str; 28] = [
     "Uncrossed",
     "Interrupted",
     "Attributed",
+    "Restricted",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 44] = [
+pub const SITUATIONS: [(&str, u64); 51] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -102,6 +106,13 @@ pub const SITUATIONS: [(&str, u64); 44] = [
     ("fee of an auction", 50),
     ("prevented in an auction", 20),
     ("refused while an auction trades", 20),
+    ("reduced under a restriction", 20),
+    ("accounts of a member cancelled", 20),
+    ("accounts of the venue cancelled", 10),
+    ("a member's own restriction beside an operator's", 20),
+    ("orders of an instrument cleared in a Tick", 5),
+    ("clearing held up by an auction", 1),
+    ("snapshot with a walk", 1),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -134,6 +145,7 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::Uncrossed(_) => "Uncrossed",
         Event::Interrupted(_) => "Interrupted",
         Event::Attributed(_) => "Attributed",
+        Event::Restricted(_) => "Restricted",
     }
 }
 
@@ -279,6 +291,41 @@ impl Coverage {
         }
         if matches!(outcome, Outcome::Cancelling { pending: true, .. }) {
             self.saw("mass cancel left pending");
+        }
+    }
+
+    /// Counts what restrictions do.
+    pub fn note_restrictions(&mut self, command: &Command, events: &[Event], now: &Reference) {
+        let reduced = |event: &Event| matches!(event, Event::Reduced(reduced) if reduced.reason == ReduceReason::Amended);
+        if let (Command::Amend(amend), true) = (command, events.iter().any(reduced))
+            && now.account_enters(amend.account).is_err()
+        {
+            self.saw("reduced under a restriction");
+        }
+        let cleared = |event: &Event| matches!(event, Event::Done(done) if done.reason == DoneReason::Restricted);
+        if let Command::Restrict(restrict) = command
+            && events.iter().any(cleared)
+        {
+            match restrict.target {
+                RestrictionTarget::Member(_) => self.saw("accounts of a member cancelled"),
+                RestrictionTarget::Venue => self.saw("accounts of the venue cancelled"),
+                RestrictionTarget::Account(_) | RestrictionTarget::Instrument(_) => {}
+            }
+        }
+        let progress =
+            |event: &Event| matches!(event, Event::CancelProgress { account: AccountId(0), .. });
+        if *command == Command::Tick && events.iter().any(cleared) && events.iter().any(progress) {
+            self.saw("orders of an instrument cleared in a Tick");
+        }
+        if now.instruments.iter().any(|listed| listed.clearing && listed.is_uncrossing()) {
+            self.saw("clearing held up by an auction");
+        }
+        let both = |set: &Restrict| {
+            let mut others = now.restrictions.iter();
+            others.any(|other| other.target == set.target && other.by_member != set.by_member)
+        };
+        if matches!(command, Command::Restrict(_)) && now.restrictions.iter().any(both) {
+            self.saw("a member's own restriction beside an operator's");
         }
     }
 

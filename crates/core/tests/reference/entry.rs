@@ -21,9 +21,11 @@ const BEFORE_MEMORY: [Check<NewOrder>; 2] = [
 ];
 
 /// The checks of a new order.
-const OF_NEW_ORDERS: [Check<NewOrder>; 18] = [
+const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
     ("instrument", |venue, new| venue.listed(new.instrument).map(drop)),
     ("its state", |venue, new| venue.listed(new.instrument)?.check_entry()),
+    ("restriction of the account", |venue, new| venue.account_enters(new.account)),
+    ("restriction of the instrument", |venue, new| venue.instrument_is_entered(new.instrument)),
     ("attributes that the version knows", Reference::knows_attributes),
     ("combination of attributes", Reference::has_attributes_that_agree),
     ("phase of the instrument", |venue, new| venue.listed(new.instrument)?.check_phase(new)),

@@ -2,7 +2,8 @@
 
 use rialto_model::{
     AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec,
-    InstrumentState, OrderId, OrderSize, Price, Quantity, Scale, Side, Text,
+    InstrumentState, MemberId, OrderId, OrderSize, Price, Quantity, Restriction, RestrictionTarget,
+    Scale, Side, Text,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +40,9 @@ pub struct Fold {
     phases: BTreeMap<InstrumentId, InstrumentState>,
     /// The prices of the last auctions.
     auction_prices: BTreeMap<InstrumentId, Price>,
+    members: BTreeMap<AccountId, MemberId>,
+    /// What is restricted, by whom.
+    restricted: BTreeSet<(RestrictionTarget, bool)>,
 }
 
 impl Fold {
@@ -102,6 +106,23 @@ impl Fold {
         self.instruments.insert(id, listed.expect("it was listed"));
     }
 
+    /// Nothing is entered, nor amended to more, that is restricted.
+    fn assert_unrestricted(&self, account: AccountId, instrument: InstrumentId) {
+        for target in [
+            RestrictionTarget::Venue,
+            RestrictionTarget::Member(self.members[&account]),
+            RestrictionTarget::Account(account),
+            RestrictionTarget::Instrument(instrument),
+        ] {
+            for by_member in [false, true] {
+                assert!(
+                    !self.restricted.contains(&(target, by_member)),
+                    "{target:?} is restricted"
+                );
+            }
+        }
+    }
+
     fn event(&mut self, event: &Event, touched: &mut BTreeSet<OrderId>) {
         match event {
             Event::CurrencyCreated(currency) => {
@@ -136,6 +157,7 @@ impl Fold {
             }
             Event::Accepted(accepted) => {
                 let terms = accepted.terms;
+                self.assert_unrestricted(terms.account, terms.instrument);
                 let (remaining, quote_sized) = match terms.size {
                     OrderSize::Base(quantity) => (quantity, false),
                     OrderSize::Quote(_) => (Quantity::ZERO, true),
@@ -171,6 +193,7 @@ impl Fold {
                 known.price = amended.price;
                 known.remaining = amended.remaining;
                 known.place = None;
+                self.assert_unrestricted(amended.account, amended.instrument);
                 self.release(amended.order, amended.old_reserved.0 - amended.reserved.0);
             }
             Event::Reduced(reduced) => {
@@ -194,6 +217,16 @@ impl Fold {
                 self.orders.remove(&done.order);
             }
             Event::Trade(trade) => self.trade(trade, touched),
+            Event::AccountCreated { account, member, .. } => {
+                self.members.insert(*account, *member);
+            }
+            Event::Restricted(restrict) => {
+                let key = (restrict.target, restrict.by_member);
+                match restrict.restriction {
+                    Restriction::None => drop(self.restricted.remove(&key)),
+                    _ => drop(self.restricted.insert(key)),
+                }
+            }
             Event::InstrumentStateSet { instrument, state } => {
                 self.phases.insert(*instrument, *state);
             }

@@ -6,8 +6,8 @@ use super::{Ended, Order, Reference};
 use rialto_model::{
     AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, Deposit, Handling,
     InstrumentId, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, PostOnly, Price, Quantity, Scale, SelfTrade, Side, Text, TimeInForce,
-    Timestamp, TradingRules, Transfer,
+    OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict, Restriction, RestrictionTarget,
+    Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -55,6 +55,10 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
     chooser.time = time.saturating_add(passes_ns);
     let commands = match (profile, chooser.dice.below(100)) {
         (_, 0..12) if chooser.stopped().is_some() => vec![chooser.reopening()],
+        (_, 12..24) if !now.restrictions.is_empty() => vec![chooser.lifting()],
+        (_, 24..28) if !now.restrictions.is_empty() => vec![chooser.shrinking()],
+        (Profile::Deep, 28..60) if chooser.is_only_restricted() => vec![chooser.lifting()],
+        (Profile::Deep, 0..40) if !now.auctions.is_empty() => vec![chooser.many_ended()],
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
@@ -76,7 +80,8 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 45, 12, 9, 60, 16]) {
+        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 45, 12, 9, 60, 16, 12])
+        {
             0 => Command::Place(self.order()),
             1 => self.again(),
             2 => {
@@ -106,7 +111,8 @@ impl Chooser<'_> {
             11 => self.listing(),
             12 => Command::Tick,
             13 => self.withdrawal(),
-            _ => self.auction_rules(),
+            14 => self.auction_rules(),
+            _ => self.restriction(),
         }
     }
 
@@ -419,6 +425,54 @@ impl Chooser<'_> {
         Command::SetInstrumentState { instrument, state }
     }
 
+    fn target(&mut self) -> RestrictionTarget {
+        match self.dice.weighted(&[45, 30, 20, 5]) {
+            0 => RestrictionTarget::Account(self.account()),
+            1 => RestrictionTarget::Member(MemberId(self.dice.pick(&[1, 1, 2, 2, 3, 50]))),
+            2 => RestrictionTarget::Instrument(self.instrument()),
+            _ => RestrictionTarget::Venue,
+        }
+    }
+
+    fn restriction(&mut self) -> Command {
+        if !self.now.restrictions.is_empty() && self.dice.chance(30) {
+            // The other side restricts the same.
+            let set = self.dice.pick(&self.now.restrictions);
+            let by_member = !set.by_member;
+            return Command::Restrict(Restrict { by_member, ..set });
+        }
+        let target = self.target();
+        let restriction = Restriction::ALL[self.dice.weighted(&[10, 50, 40])];
+        let is_own = matches!(target, RestrictionTarget::Account(_) | RestrictionTarget::Member(_));
+        let by_member = self.dice.chance(if is_own { 40 } else { 2 });
+        let most = if restriction == Restriction::None { 5 } else { 50 };
+        let cancel = self.dice.chance(most);
+        Command::Restrict(Restrict { target, restriction, by_member, cancel })
+    }
+
+    /// Makes an open order smaller.
+    fn shrinking(&mut self) -> Command {
+        if self.now.orders.is_empty() {
+            return Command::Tick;
+        }
+        let order = self.dice.pick(&self.now.orders);
+        let lot = self.now.of(&order).instrument.spec.rules.lot;
+        let quantity = Some(Quantity(order.filled.0 + order.remaining.0 - lot.0));
+        let (account, order) = (order.account, OrderRef::Id(order.id));
+        Command::Amend(Amend { account, order, price: None, quantity })
+    }
+
+    /// Whether something is restricted, and nothing goes on in the background.
+    fn is_only_restricted(&self) -> bool {
+        !self.now.restrictions.is_empty() && !self.now.has_background_work()
+    }
+
+    /// Lifts something that is restricted.
+    fn lifting(&mut self) -> Command {
+        let set = self.dice.pick(&self.now.restrictions);
+        Command::Restrict(Restrict { restriction: Restriction::None, ..set })
+    }
+
     fn auction_rules(&mut self) -> Command {
         let range = |dice: &mut Dice| dice.pick(&[0, 0, 10_000, 25_000, 60_000]);
         let auction_range_ppm = range(&mut self.dice);
@@ -564,6 +618,21 @@ impl Chooser<'_> {
     /// A command that ends hundreds of orders.
     fn many_ended(&mut self) -> Command {
         let account = self.account();
+        if self.dice.chance(if self.now.auctions.is_empty() { 10 } else { 40 }) {
+            let target = match self.dice.weighted(&[20, 40, 25, 15]) {
+                0 => RestrictionTarget::Account(account),
+                1 => RestrictionTarget::Member(MemberId(self.dice.pick(&[1, 2, 3]))),
+                2 => RestrictionTarget::Instrument(InstrumentId(1)),
+                _ => RestrictionTarget::Venue,
+            };
+            let restriction = Restriction::CancelOnly;
+            return Command::Restrict(Restrict {
+                target,
+                restriction,
+                by_member: false,
+                cancel: true,
+            });
+        }
         match self.dice.below(10) {
             0..4 => Command::MassCancel(MassCancel {
                 account,

@@ -205,6 +205,7 @@ impl Reference {
             auction_price: None,
             call: None,
             uncrossing_since: Timestamp::ZERO,
+            clearing: false,
         }
     }
 

@@ -10,7 +10,8 @@ use super::world::World;
 use super::{Alteration, Reference};
 use rialto_core::{EVENTS_PER_COMMAND, Limits, RULES_VERSIONS};
 use rialto_model::{
-    Attribution, Command, CommandKind, EngineId, Event, OrderId, Outcome, Seq, Side, Timestamp,
+    Attribution, Command, CommandKind, EngineId, Event, OrderId, Outcome, Restrict, Seq, Side,
+    Timestamp,
 };
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -299,6 +300,7 @@ impl Lockstep {
         if let Some(taker) = &self.reference.taking {
             self.coverage.note_suspended(command, taker);
         }
+        self.coverage.note_restrictions(command, &events, &self.reference);
         if matches!(events[0], Event::Amended(_)) && self.reference.has_background_work() {
             self.coverage.saw("amended while background work went on");
         }
@@ -356,6 +358,9 @@ impl Lockstep {
             return Err(format!("core      {core:?}\nreference {reference:?}"));
         }
         invariants::check(&core, &self.reference)?;
+        if self.core.restrictions() != restrictions(&self.reference) {
+            return Err("they disagree on restrictions".to_owned());
+        }
         if self.core.withdrawals() != self.reference.held {
             return Err("they disagree on the withdrawals that are held".to_owned());
         }
@@ -419,6 +424,9 @@ impl Lockstep {
         if !self.reference.auctions.is_empty() {
             self.coverage.saw("snapshot while an auction trades");
         }
+        if !self.reference.walks.is_empty() {
+            self.coverage.saw("snapshot with a walk");
+        }
         if !self.reference.held_up.is_empty() {
             self.coverage.saw("snapshot with a mass cancel held up");
         }
@@ -442,6 +450,13 @@ fn attribution(seq: Seq, command: &Command) -> Option<Attribution> {
     let reason = format!("command {seq}").parse().expect("it prints");
     let by = "operator".parse().expect("it prints");
     (is_operators && seq.0.is_multiple_of(2)).then_some(Attribution { by, reason })
+}
+
+/// What is restricted, in the order of targets.
+fn restrictions(reference: &Reference) -> Vec<Restrict> {
+    let mut all = reference.restrictions.clone();
+    all.sort_by_key(|set| (set.target, set.by_member));
+    all
 }
 
 /// The first event that differs, with its number.

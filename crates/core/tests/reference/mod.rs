@@ -34,6 +34,7 @@ pub mod lockstep;
 mod matching;
 mod postings;
 mod prices;
+pub mod restriction;
 mod state;
 mod subject;
 mod sweep;
@@ -49,7 +50,8 @@ pub use state::{
 
 use rialto_model::{
     AccountId, Attributed, Attribution, ClientOrderId, Command, DoneReason, Event, InstrumentId,
-    OrderId, OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp,
+    OrderId, OrderRef, Outcome, RejectReason, Rejected, Restrict, RestrictionTarget, Seq,
+    Timestamp,
 };
 
 /// Orders that one command may touch.
@@ -109,6 +111,7 @@ impl Reference {
             Command::SetAuctionRules { instrument, rules, seed } => {
                 self.set_auction_rules(*instrument, rules, *seed)
             }
+            Command::Restrict(restrict) => self.restrict(restrict),
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
             Command::SettleWithdrawal { account, reference } => {
                 self.settle_withdrawal(*account, *reference)
@@ -143,7 +146,8 @@ impl Reference {
 
     /// From when on a Tick finds something to do that need not come first.
     pub fn next_background_work(&self) -> Timestamp {
-        if !self.work.is_empty() || !self.sweeps.is_empty() || !self.auctions.is_empty() {
+        let is_idle = self.work.is_empty() && self.sweeps.is_empty() && self.walks.is_empty();
+        if !is_idle || !self.auctions.is_empty() {
             return Timestamp::ZERO;
         }
         if self.rules_version >= 2 { self.first_expiry() } else { Timestamp::MAX }
@@ -229,6 +233,7 @@ fn named_account(command: &Command) -> Option<AccountId> {
         | Command::CreateAccount { account, .. }
         | Command::SettleWithdrawal { account, .. }
         | Command::ReleaseWithdrawal { account, .. } => *account,
+        Command::Restrict(Restrict { target: RestrictionTarget::Account(account), .. }) => *account,
         _ => return None,
     })
 }
@@ -241,6 +246,9 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }
         | Command::SetAuctionRules { instrument, .. } => Some(*instrument),
+        Command::Restrict(Restrict {
+            target: RestrictionTarget::Instrument(instrument), ..
+        }) => Some(*instrument),
         _ => None,
     }
 }

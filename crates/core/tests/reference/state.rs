@@ -4,13 +4,14 @@ use super::Alteration;
 use super::arithmetic::MILLION;
 use super::auction::{Auction, Call, Span};
 use super::postings::Posting;
+use super::restriction::Walk;
 use super::sweep::{Sweep, Turn};
 use rialto_core::Limits;
 use rialto_model::{
     AccountId, Amount, AuctionRules, ClientOrderId, Currency, DoneReason, EngineId, Event,
     Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome,
-    PostOnly, Price, Quantity, RejectReason, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
-    Transfer,
+    PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq, Side, TimeInForce,
+    Timestamp, Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -63,6 +64,8 @@ pub struct Listed {
     pub auction_price: Option<Price>,
     pub call: Option<Call>,
     pub uncrossing_since: Timestamp,
+    /// Whether it is restricted and its orders are still being cancelled.
+    pub clearing: bool,
 }
 
 /// An accepted order. Its total quantity is always `filled + remaining`.
@@ -164,7 +167,7 @@ pub enum Work {
         /// The last order that had been entered when it began.
         last: OrderId,
     },
-    /// All orders of a closed instrument.
+    /// All orders of a withdrawn or restricted instrument.
     Instrument(InstrumentId),
 }
 
@@ -198,6 +201,10 @@ pub struct Reference {
     pub held_up: Vec<Sweep>,
     /// The auctions that trade, in the order of their turns.
     pub auctions: Vec<Auction>,
+    /// What was restricted and not lifted.
+    pub restrictions: Vec<Restrict>,
+    /// The cancels of members and of the venue, in the order of their turns.
+    pub walks: Vec<Walk>,
     pub turn: Turn,
     /// What is remembered under rules version 1.
     pub transfers: Vec<RememberedTransfer>,
@@ -242,6 +249,8 @@ impl Reference {
             sweeps: Vec::new(),
             held_up: Vec::new(),
             auctions: Vec::new(),
+            restrictions: Vec::new(),
+            walks: Vec::new(),
             turn: Turn::Cancels,
             transfers: Vec::new(),
             deposits: Vec::new(),

@@ -5,7 +5,7 @@ use super::invariants::{Holdings, Standing};
 use rialto_core::{Core, CoreConfig, EndedOrder, Limits, StateHash};
 use rialto_model::{
     AccountId, Attribution, Command, EngineId, Event, Instrument, InstrumentId, OrderId, Outcome,
-    Price, Seq, Side, Timestamp, Transfer,
+    Price, Restrict, Seq, Side, Timestamp, Transfer,
 };
 use std::collections::BTreeMap;
 
@@ -98,6 +98,13 @@ impl Subject {
             }
         }
         Holdings { balances, orders }
+    }
+
+    /// All that is restricted, in the order of targets.
+    pub fn restrictions(&self) -> Vec<Restrict> {
+        let mut all: Vec<_> = self.0.restrictions().collect();
+        all.sort_by_key(|set| (set.target, set.by_member));
+        all
     }
 
     /// The withdrawals that are held, in the order in which they were.

@@ -13,6 +13,7 @@ pub enum Meant {
     Side(Option<InstrumentId>, Side),
     DeadMan,
     Disconnect,
+    Restricted,
 }
 
 /// One request to cancel.
@@ -45,6 +46,7 @@ pub enum Turn {
     Closings,
     Expiries,
     Auctions,
+    Walks,
 }
 
 /// What is left of a walk.
@@ -71,14 +73,28 @@ impl Reference {
         meant: &[Meant],
         told: Option<InstrumentId>,
     ) -> Outcome {
+        let last = OrderId::from_parts(self.engine, self.orders_entered);
+        let (cancelled, pending) = self.sweep_upto(account, meant, told, last, &mut 0);
+        Outcome::Cancelling { cancelled, pending }
+    }
+
+    /// The same, of orders up to a last one; returns how many ended and whether some are left.
+    pub(super) fn sweep_upto(
+        &mut self,
+        account: AccountId,
+        meant: &[Meant],
+        told: Option<InstrumentId>,
+        last: OrderId,
+        visited: &mut usize,
+    ) -> (u32, bool) {
         let of_account = |sweep: &Sweep| sweep.account == account;
         let goes_on = self.sweeps.iter().position(of_account);
         let held_up = self.held_up.iter().position(of_account);
-        self.request(account, meant);
+        self.request(account, meant, last);
         let at = goes_on.or(held_up).unwrap_or(self.sweeps.len().saturating_sub(1));
         let of = if held_up.is_some() { &mut self.held_up } else { &mut self.sweeps };
         let mut sweep = of.remove(at);
-        let (cancelled, left) = self.walk(&mut sweep, &mut 0);
+        let (cancelled, left) = self.walk(&mut sweep, visited);
         // One that was waiting for its turn continues waiting, though nothing is left of it.
         if held_up.is_some() && left == Left::More {
             self.sweeps.push(sweep);
@@ -92,11 +108,10 @@ impl Reference {
         let pending = left != Left::Nothing;
         let instrument = told.unwrap_or_default();
         self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
-        Outcome::Cancelling { cancelled, pending }
+        (cancelled, pending)
     }
 
-    fn request(&mut self, account: AccountId, meant: &[Meant]) {
-        let last = OrderId::from_parts(self.engine, self.orders_entered);
+    fn request(&mut self, account: AccountId, meant: &[Meant], last: OrderId) {
         let open: Vec<Order> =
             self.orders.iter().filter(|order| order.account == account).copied().collect();
         let mut known = self.sweeps.iter().chain(&self.held_up);
@@ -116,7 +131,10 @@ impl Reference {
                 Meant::Side(Some(only), _) => open.iter().any(|order| order.instrument == only),
                 _ => !open.is_empty(),
             };
-            if any {
+            let covers = |request: &Request| {
+                meant == Meant::Restricted && request.meant == meant && request.last >= last
+            };
+            if any && !sweep.requests.iter().any(covers) {
                 sweep.requests.retain(|request| request.meant != meant);
                 // What was visited on this lap has not been asked about this request.
                 let until_lap = sweep.lap + u64::from(sweep.after.is_some());
@@ -186,6 +204,7 @@ impl Reference {
             (asks(&of_side), DoneReason::MassCancelled),
             (asks(&|meant| meant == Meant::DeadMan), DoneReason::DeadMan),
             (leaves && asks(&|meant| meant == Meant::Disconnect), DoneReason::Disconnected),
+            (asks(&|meant| meant == Meant::Restricted), DoneReason::Restricted),
         ];
         reasons.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, reason)| reason)
     }
@@ -205,7 +224,8 @@ impl Reference {
             self.account_mut(account).expect("it has a timer").dead_man = None;
             let pending = self.orders.iter().any(|order| order.account == account);
             if pending {
-                self.request(account, &[Meant::DeadMan]);
+                let last = OrderId::from_parts(self.engine, self.orders_entered);
+                self.request(account, &[Meant::DeadMan], last);
             }
             let (instrument, cancelled) = (InstrumentId(0), 0);
             self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
@@ -215,14 +235,15 @@ impl Reference {
     /// Lets everything that continues have its turn, as far as one command may.
     pub(super) fn take_turns(&mut self, visited: &mut usize) {
         let mut idle = 0;
-        let kinds = if self.rules_version >= 4 { 4 } else { 3 };
+        let kinds = if self.rules_version >= 4 { 5 } else { 3 };
         while *visited < ORDERS_PER_COMMAND && idle < kinds {
             let (turn, before) = (self.turn, *visited);
             self.turn = match turn {
                 Turn::Cancels => Turn::Closings,
                 Turn::Closings => Turn::Expiries,
-                Turn::Expiries if kinds == 4 => Turn::Auctions,
-                Turn::Expiries | Turn::Auctions => Turn::Cancels,
+                Turn::Expiries if kinds == 5 => Turn::Auctions,
+                Turn::Auctions => Turn::Walks,
+                Turn::Expiries | Turn::Walks => Turn::Cancels,
             };
             match turn {
                 Turn::Cancels if !self.sweeps.is_empty() => {
@@ -255,6 +276,10 @@ impl Reference {
                     let left = self.uncross(auction, visited);
                     self.auctions.extend(left);
                 }
+                Turn::Walks if !self.walks.is_empty() => {
+                    *visited += 1;
+                    self.walk_on(visited);
+                }
                 _ => {}
             }
             idle = if *visited == before { idle + 1 } else { 0 };
@@ -277,7 +302,8 @@ impl Reference {
                     .map(|side| Meant::Side(instrument, side))
                     .collect(),
             };
-            self.request(account, &meant);
+            let newest = OrderId::from_parts(self.engine, self.orders_entered);
+            self.request(account, &meant, newest);
             let sweep = self.sweeps.iter_mut().find(|sweep| sweep.account == account);
             let requests = sweep.into_iter().flat_map(|sweep| &mut sweep.requests);
             let adopted = requests.filter(|request| meant.contains(&request.meant));

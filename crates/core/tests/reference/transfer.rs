@@ -47,9 +47,13 @@ const BALANCE: Check<Transfer> = ("balance", |venue, transfer| {
     demand(transfer.amount.0 <= available, RejectReason::InsufficientBalance)
 });
 
-const OF_WITHDRAWALS: [Check<Transfer>; 1] = [BALANCE];
+const FREEZE: Check<Transfer> =
+    ("whether the account is frozen", |venue, transfer| venue.account_withdraws(transfer.account));
 
-pub(super) const OF_HELD_WITHDRAWALS: [Check<Transfer>; 3] = [
+const OF_WITHDRAWALS: [Check<Transfer>; 2] = [FREEZE, BALANCE];
+
+pub(super) const OF_HELD_WITHDRAWALS: [Check<Transfer>; 4] = [
+    FREEZE,
     ("withdrawals of the account", |venue, transfer| {
         let own = venue.held.iter().filter(|held| held.account == transfer.account).count();
         let most = venue.bounds.account_withdrawals_max as usize;

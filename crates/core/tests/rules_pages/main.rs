@@ -5,6 +5,7 @@
 mod page;
 mod phases;
 mod price_ranges;
+mod restrictions;
 mod uncrossing;
 #[allow(dead_code, unreachable_pub, reason = "these tests use a part of it")]
 #[path = "../behaviour/venue.rs"]

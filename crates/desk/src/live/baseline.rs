@@ -71,6 +71,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
         orders: books.map(|order| baseline_order(&order)).collect(),
         ended: ended.collect(),
         withdrawals: withdrawals.collect(),
+        restrictions: core.restrictions().collect(),
     }
 }
 

@@ -55,7 +55,8 @@ fn flags_of(kind: CommandKind) -> u16 {
         | CommandKind::SetRulesVersion
         | CommandKind::SettleWithdrawal
         | CommandKind::ReleaseWithdrawal
-        | CommandKind::SetAuctionRules => 0,
+        | CommandKind::SetAuctionRules
+        | CommandKind::Restrict => 0,
     }
 }
 
@@ -157,6 +158,7 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             let seed = reader.u64()?;
             Command::SetAuctionRules { instrument, rules: reader.auction_rules()?, seed }
         }
+        CommandKind::Restrict => Command::Restrict(reader.restrict()?),
     })
 }
 

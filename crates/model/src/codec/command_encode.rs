@@ -112,6 +112,10 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.auction_rules(rules);
             0
         }
+        Command::Restrict(restrict) => {
+            out.restrict(restrict);
+            0
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

@@ -154,7 +154,8 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::AuctionRulesSet
         | EventKind::Uncrossed
         | EventKind::Interrupted
-        | EventKind::Attributed => 0,
+        | EventKind::Attributed
+        | EventKind::Restricted => 0,
     }
 }
 
@@ -295,6 +296,10 @@ fn event_body(
             let command = head.small.one_of("command", CommandKind::from_number)?;
             head.rest_unused()?;
             Event::Attributed(Attributed { command, attribution: body.attribution()? })
+        }
+        EventKind::Restricted => {
+            head.rest_unused()?;
+            Event::Restricted(body.restrict()?)
         }
     })
 }

@@ -200,6 +200,10 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.attribution(&attributed.attribution);
             Head::new(0, attributed.command.number(), 0)
         }
+        Event::Restricted(restrict) => {
+            out.restrict(restrict);
+            Head::new(0, 0, 0)
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
     AccountId, Amount, Attribution, AuctionRules, AuditReason, CurrencyId, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, MemberId, OrderId, Price, Quantity, Scale, SelfTrade, Symbol,
-    Text, TextError, Timestamp, TradingRules,
+    InstrumentKind, InstrumentSpec, MemberId, OrderId, Price, Quantity, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -366,6 +366,21 @@ impl<'a> Reader<'a> {
         };
         self.zeros::<7>()?;
         Ok(rules)
+    }
+
+    /// A restriction and its target.
+    pub(super) fn restrict(&mut self) -> Result<Restrict, DecodeError> {
+        let at = self.at;
+        let (id, kind) = (self.u32()?, self.u8()?);
+        let Some(target) = RestrictionTarget::from_number(kind, id) else {
+            return Self::fault(at, DecodeFault::OutOfRange("target"));
+        };
+        Ok(Restrict {
+            target,
+            restriction: self.one_of("restriction", Restriction::from_number)?,
+            by_member: self.boolean("by_member")?,
+            cancel: self.boolean("cancel")?,
+        })
     }
 
     /// Completes the rules with the high half of their amount.

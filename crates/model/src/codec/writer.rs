@@ -1,7 +1,7 @@
 //! Writing words, amounts and texts one after the other.
 
 use super::flag;
-use crate::{Attribution, AuctionRules, InstrumentSpec, Text, TradingRules};
+use crate::{Attribution, AuctionRules, InstrumentSpec, Restrict, Text, TradingRules};
 
 /// Writes into a buffer that has room for the largest record.
 pub(super) struct Writer<'a> {
@@ -95,6 +95,14 @@ impl<'a> Writer<'a> {
     pub(super) fn attribution(&mut self, attribution: &Attribution) {
         self.text(&attribution.by);
         self.padded(attribution.reason.len(), attribution.reason.padded());
+    }
+
+    /// Writes a restriction and its target.
+    pub(super) fn restrict(&mut self, restrict: &Restrict) {
+        let (kind, id) = restrict.target.number();
+        let flags = [u8::from(restrict.by_member), u8::from(restrict.cancel)];
+        let how = [kind, restrict.restriction.number(), flags[0], flags[1]];
+        self.words([halves(id, u32::from_le_bytes(how))]);
     }
 
     /// Writes the fixed part of an instrument's rules.

@@ -5,8 +5,9 @@ use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, EngineId,
     InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Reference, Scale,
-    SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Reference, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
+    TradingRules, Transfer,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -261,7 +262,25 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         (instrument(bounds), auction_rules(), 0..=u64::MAX).prop_map(
             |(instrument, rules, seed)| Command::SetAuctionRules { instrument, rules, seed }
         ),
+        restrict(bounds).prop_map(Command::Restrict),
     ]
+}
+
+/// A restriction, which is lifted more often than it is set, so that trading goes on.
+fn restrict(bounds: Bounds) -> impl Strategy<Value = Restrict> {
+    let target = prop_oneof![
+        Just(RestrictionTarget::Venue),
+        (1..=bounds.accounts).prop_map(|member| RestrictionTarget::Member(MemberId(member))),
+        account(bounds).prop_map(RestrictionTarget::Account),
+        instrument(bounds).prop_map(RestrictionTarget::Instrument),
+    ];
+    let kind = prop_oneof![4 => Just(Restriction::None), 1 => Just(Restriction::CancelOnly)];
+    (target, kind, any::<bool>()).prop_map(|(target, restriction, cancel)| Restrict {
+        target,
+        restriction,
+        by_member: false,
+        cancel: cancel && restriction != Restriction::None,
+    })
 }
 
 /// Rules of auctions that are consistent.

@@ -5,8 +5,9 @@ use crate::{
     AuditReason, Command, CommandKind, Currency, CurrencyId, Deposit, Done, DoneReason, Event,
     Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted,
     MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price,
-    Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Text,
-    TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer, Uncrossed,
+    Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId,
+    TradingRules, Transfer, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -236,7 +237,25 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => (instrument(), auction_rules(), uint64()).prop_map(|(instrument, rules, seed)| {
             Command::SetAuctionRules { instrument, rules, seed }
         }),
+        1 => restrict().prop_map(Command::Restrict),
     ]
+}
+
+fn restrict() -> impl Strategy<Value = Restrict> {
+    let target = prop_oneof![
+        Just(RestrictionTarget::Venue),
+        member().prop_map(RestrictionTarget::Member),
+        account().prop_map(RestrictionTarget::Account),
+        instrument().prop_map(RestrictionTarget::Instrument),
+    ];
+    (target, select(Restriction::ALL), any::<bool>(), any::<bool>()).prop_map(
+        |(target, restriction, by_member, cancel)| Restrict {
+            target,
+            restriction,
+            by_member,
+            cancel,
+        },
+    )
 }
 
 /// Any event of an order's life.
@@ -399,6 +418,7 @@ fn venue_event() -> impl Strategy<Value = Event> {
         (select(CommandKind::ALL), attribution()).prop_map(|(command, attribution)| {
             Event::Attributed(Attributed { command, attribution })
         }),
+        restrict().prop_map(Event::Restricted),
     ]
 }
 

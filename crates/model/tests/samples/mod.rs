@@ -7,8 +7,8 @@ use rialto_model::{
     Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
     InstrumentState, Interrupted, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
     OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
-    Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId,
-    TradingRules, Transfer, Uncrossed,
+    Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol,
+    Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer, Uncrossed,
 };
 
 /// The time of all samples.
@@ -139,6 +139,10 @@ fn auction_rules() -> AuctionRules {
     }
 }
 
+fn restrict(target: RestrictionTarget) -> Restrict {
+    Restrict { target, restriction: Restriction::Frozen, by_member: false, cancel: true }
+}
+
 /// Commands of every kind.
 pub(crate) fn commands() -> Vec<Sample<Command>> {
     let by_id = OrderRef::Id(ORDER);
@@ -209,6 +213,7 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             rules: auction_rules(),
             seed: 0x0102_0304_0506_0708,
         }),
+        short(Command::Restrict(restrict(RestrictionTarget::Instrument(INSTRUMENT)))),
     ]
 }
 
@@ -395,5 +400,6 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         })),
         short(attributed(short_attribution())),
         full(attributed(full_attribution())),
+        short(Event::Restricted(restrict(RestrictionTarget::Member(MEMBER)))),
     ]
 }

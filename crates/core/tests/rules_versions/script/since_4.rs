@@ -1,9 +1,10 @@
 //! The part of the script that only version 4 of the rules knows.
 
-use super::{MILLISECOND, SPOT, Script, buy, market, sell};
+use super::{MILLISECOND, SPOT, Script, buy, market, sell, transfer};
 use rialto_model::{
-    AccountId, AuctionRules, Command, InstrumentState, NewOrder, OrderSize, PostOnly, Price,
-    Quantity, SelfTrade, Side, TimeInForce, TradingRules,
+    AccountId, AuctionRules, Command, InstrumentState, MemberId, NewOrder, OrderSize, PostOnly,
+    Price, Quantity, Restrict, Restriction, RestrictionTarget, SelfTrade, Side, TimeInForce,
+    TradingRules,
 };
 
 fn for_auction(order: NewOrder) -> NewOrder {
@@ -22,6 +23,7 @@ impl Script {
         self.long_auctions();
         self.ranges();
         self.finer_ticks();
+        self.restrictions();
     }
 
     fn set_auction_rules(&mut self, rules: AuctionRules) {
@@ -151,6 +153,58 @@ impl Script {
         let wrong = AuctionRules { call_ms: 0, static_range_ppm: 1, ..AuctionRules::PLAIN };
         self.set_auction_rules(wrong);
         self.set_auction_rules(AuctionRules::PLAIN);
+    }
+
+    /// What each restriction refuses, who lifts it, and the cancels that come with it.
+    fn restrictions(&mut self) {
+        let one = [
+            RestrictionTarget::Account(AccountId(1)),
+            RestrictionTarget::Member(MemberId(1)),
+            RestrictionTarget::Instrument(SPOT),
+            RestrictionTarget::Venue,
+        ];
+        for target in one {
+            for restriction in Restriction::ALL.iter().rev().copied() {
+                for by_member in [true, false] {
+                    let set = Restrict { target, restriction, by_member, cancel: false };
+                    let order = self.place(buy(1, 50, 3));
+                    self.does(Command::Restrict(set));
+                    self.place(buy(1, 51, 1));
+                    self.amend(1, order, Some(49), None);
+                    self.amend(1, order, None, Some(5));
+                    self.amend(1, order, None, Some(2));
+                    self.does(Command::Withdraw(transfer(1, 2, 1, "of-restricted")));
+                    self.does(Command::HoldWithdrawal(transfer(1, 2, 1, "held-restricted")));
+                    self.does(Command::Restrict(Restrict { cancel: true, ..set }));
+                    let lifted = Restrict { restriction: Restriction::None, ..set };
+                    self.does(Command::Restrict(lifted));
+                    self.settle();
+                    self.does(Command::Restrict(lifted));
+                    self.clear();
+                }
+            }
+        }
+        for target in one {
+            self.rest(300, buy(1, 20, 1));
+            self.rest(300, sell(2, 200, 1));
+            let restriction = Restriction::CancelOnly;
+            let set = Restrict { target, restriction, by_member: false, cancel: true };
+            self.does(Command::Restrict(set));
+            self.does(Command::Restrict(Restrict {
+                restriction: Restriction::None,
+                cancel: false,
+                ..set
+            }));
+            self.place(buy(1, 21, 1));
+            self.venue.must_at_once(&Command::Tick);
+            self.settle();
+            self.does(Command::Restrict(Restrict {
+                restriction: Restriction::None,
+                cancel: false,
+                ..set
+            }));
+            self.clear();
+        }
     }
 
     /// A tick and a lot change only to finer ones.
