@@ -83,6 +83,10 @@ impl Core {
             Command::SetAuctionRules { instrument, rules, seed } => {
                 self.set_auction_rules(*instrument, rules, *seed)?
             }
+            Command::PlanTransition { .. }
+            | Command::AdoptPlan { .. }
+            | Command::AssignCalendar { .. }
+            | Command::MoveTransition { .. } => return Err(RejectReason::CommandUnknown),
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
             Command::SettleWithdrawal { account, reference } => {
                 self.end_withdrawal(*account, *reference, Ended::Settled)?
@@ -267,6 +271,13 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
                 RestrictionTarget::Instrument(instrument) => rejected.instrument = instrument,
             }
         }
+        Command::PlanTransition { .. } => rejected.command = CommandKind::PlanTransition,
+        Command::AdoptPlan { .. } => rejected.command = CommandKind::AdoptPlan,
+        Command::AssignCalendar { instrument, .. } => {
+            rejected.command = CommandKind::AssignCalendar;
+            rejected.instrument = *instrument;
+        }
+        Command::MoveTransition { .. } => rejected.command = CommandKind::MoveTransition,
         Command::HoldWithdrawal(transfer) => {
             rejected.command = CommandKind::HoldWithdrawal;
             rejected.account = transfer.account;

@@ -214,6 +214,7 @@ impl Core {
             TimeInForce::Gtd => Err(RejectReason::ExpiryInvalid),
             _ if given != Timestamp::ZERO => Err(RejectReason::ExpiryInvalid),
             TimeInForce::Day => Ok(market.day_end(self.time)),
+            TimeInForce::Gfs => Err(RejectReason::ExpiryInvalid),
             _ => Ok(Timestamp::MAX),
         }
     }

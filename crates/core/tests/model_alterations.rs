@@ -22,7 +22,7 @@ fn caught(alteration: Alteration) -> Failure {
 
 fn caught_under(rules_version: u32, alteration: Alteration) -> Failure {
     let shallow = (0..200).map(|seed| Case::new(seed, Profile::General));
-    let deep = (0..40).map(|seed| Case::new(seed, Profile::Deep));
+    let deep = (0..100).map(|seed| Case::new(seed, Profile::Deep));
     let tight = (0..200).map(|seed| Case::new(seed, Profile::Tight));
     shallow
         .chain(deep)

@@ -165,6 +165,11 @@ impl Feed {
             Event::Interrupted(ref interrupted) => self.interrupted(at, interrupted)?,
             Event::Attributed(_) => {}
             Event::Restricted(ref restrict) => self.restricted(at, restrict)?,
+            Event::TransitionPlanned { .. }
+            | Event::PlanAdopted { .. }
+            | Event::CalendarAssigned { .. }
+            | Event::TransitionMoved { .. }
+            | Event::TransitionBegun { .. } => {}
         }
         Ok(())
     }

@@ -240,6 +240,7 @@ mod tests {
             orders: vec![order(1, Side::Buy, bid), order(2, Side::Sell, ask)],
             ended: Vec::new(),
             withdrawals: Vec::new(),
+            restrictions: Vec::new(),
         }
     }
 

@@ -77,7 +77,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
         orders: orders.collect(),
         ended: Vec::new(),
         withdrawals: Vec::new(),
-        restrictions: Vec::new(),
+        restrictions: feed.restrictions(None).collect(),
     }
 }
 

@@ -184,6 +184,7 @@ fn assert_alike(begun: &Feed, whole: &Feed, since: Seq) {
     assert_eq!((begun.seq(), begun.time()), (whole.seq(), whole.time()));
     assert!(begun.instruments().eq(whole.instruments()));
     assert!(begun.accounts().eq(whole.accounts()));
+    assert!(begun.restrictions(None).eq(whole.restrictions(None)));
     for instrument in whole.instruments().map(|instrument| instrument.id) {
         let (a, b) = (begun.order_book(instrument, 9_999), whole.order_book(instrument, 9_999));
         let (a, b) = (a.unwrap(), b.unwrap());

@@ -294,7 +294,9 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::UnknownMember
         | R::UnknownCurrency
         | R::UnknownOrder
-        | R::UnknownWithdrawal => StatusCode::NOT_FOUND,
+        | R::UnknownWithdrawal
+        | R::UnknownCalendar
+        | R::UnknownTransition => StatusCode::NOT_FOUND,
         R::PriceNotPositive
         | R::QuantityNotPositive
         | R::AmountNotPositive
@@ -311,7 +313,8 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::StateUnknown
         | R::RestrictionInvalid
         | R::NameInvalid
-        | R::TimerInvalid => StatusCode::BAD_REQUEST,
+        | R::TimerInvalid
+        | R::TransitionInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
         | R::ReferenceConflict
         | R::AlreadyExists
@@ -320,6 +323,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::RulesVersionOlder
         | R::ReferenceTooOld
         | R::StateChangeInvalid
+        | R::PlanIncomplete
         | R::WithdrawalSettled
         | R::WithdrawalReleased => StatusCode::CONFLICT,
         R::OpenOrdersLimit | R::WithdrawalsLimit => StatusCode::TOO_MANY_REQUESTS,
@@ -330,6 +334,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::InstrumentClosed
         | R::InstrumentUncrossing
         | R::WrongPhase
+        | R::NoCancelPeriod
         | R::NoReferencePrice
         | R::PriceOutsideLimits
         | R::PriceOffTick
@@ -361,6 +366,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownAccount | R::AccountRestricted => Some("account"),
         R::UnknownMember => Some("member"),
         R::UnknownCurrency => Some("currency"),
+        R::UnknownCalendar => Some("calendar"),
+        R::UnknownTransition => Some("at"),
         R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired => Some("id"),
         R::PriceNotPositive
         | R::PriceOffTick
@@ -380,6 +387,9 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::NameInvalid => Some("name"),
         R::TimerInvalid => Some("timeout_ms"),
         R::WrongPhase
+        | R::NoCancelPeriod
+        | R::PlanIncomplete
+        | R::TransitionInvalid
         | R::NotionalTooSmall
         | R::NotionalTooLarge
         | R::InsufficientBalance

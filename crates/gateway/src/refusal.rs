@@ -119,6 +119,12 @@ fn limit(
             let expire_at = asked.expire_at;
             format!("The field expire_at is {expire_at}; with gtd it must be in the future.")
         }
+        RejectReason::ExpiryInvalid
+            if asked.time_in_force == TimeInForce::Gfs && asked.expire_at == Timestamp::ZERO =>
+        {
+            "No session of the instrument ends: gfs needs a calendar with planned transitions."
+                .to_owned()
+        }
         RejectReason::ExpiryInvalid => {
             let in_force = asked.time_in_force.name();
             format!("An order with time_in_force {in_force} has no expire_at; only gtd has one.")

@@ -3,8 +3,8 @@
 use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, AuctionRules, CommandKind, CurrencyCode, CurrencyId, InstrumentId,
-    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity,
-    Reference, Restrict, Scale, Side, Timestamp, TradingRules,
+    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef, PlannedTransition, Price,
+    Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -178,6 +178,48 @@ pub enum Command {
     },
     /// Sets or lifts a restriction.
     Restrict(Restrict),
+    /// Adds a transition to the plan of a calendar. It takes effect with [`Command::AdoptPlan`].
+    PlanTransition {
+        /// The calendar. The first transition of a plan makes it known.
+        calendar: Name,
+        /// The number of the transition in the plan. Zero begins a new plan; the calendar's
+        /// unfinished one is forgotten.
+        number: u32,
+        /// The transition, later than the one before.
+        transition: PlannedTransition,
+    },
+    /// Makes the plan of a calendar its timetable.
+    AdoptPlan {
+        /// The calendar.
+        calendar: Name,
+        /// How many transitions were planned.
+        count: u32,
+        /// Identifies the file that the plan was made from. In JSON it is a string.
+        #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+        digest: u64,
+        /// Decides the random ends of calls that begin from now on. No event has it.
+        #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+        seed: u64,
+        /// Whether the plan replaces the transitions that have not begun. Otherwise it is appended
+        /// to them.
+        replace: bool,
+    },
+    /// Makes an instrument follow the timetable of a calendar, from its next transition on.
+    AssignCalendar {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The calendar, or empty for none.
+        calendar: Name,
+    },
+    /// Moves a transition that has not begun, and with it the times of its call.
+    MoveTransition {
+        /// The calendar.
+        calendar: Name,
+        /// When the transition begins so far.
+        at: Timestamp,
+        /// When it is to begin, between the transitions before and after it.
+        to: Timestamp,
+    },
 }
 
 impl Command {
@@ -213,6 +255,10 @@ impl Command {
             Command::ReleaseWithdrawal { .. } => CommandKind::ReleaseWithdrawal,
             Command::SetAuctionRules { .. } => CommandKind::SetAuctionRules,
             Command::Restrict(_) => CommandKind::Restrict,
+            Command::PlanTransition { .. } => CommandKind::PlanTransition,
+            Command::AdoptPlan { .. } => CommandKind::AdoptPlan,
+            Command::AssignCalendar { .. } => CommandKind::AssignCalendar,
+            Command::MoveTransition { .. } => CommandKind::MoveTransition,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Events: the facts that commands lead to. Every command has at least one.
 
 use crate::enumeration;
+use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, Attributed, AuctionRules, ClientOrderId, Currency, CurrencyId, InstrumentId,
-    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference,
-    RejectReason, Restrict, Side, Timestamp, TradeId, TradingRules,
+    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, PlannedTransition, Price,
+    Quantity, Reference, RejectReason, Restrict, Side, Timestamp, TradeId, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -235,6 +236,14 @@ enumeration! {
         SetAuctionRules = 19, "set_auction_rules";
         /// [`crate::Command::Restrict`]
         Restrict = 20, "restrict";
+        /// [`crate::Command::PlanTransition`]
+        PlanTransition = 21, "plan_transition";
+        /// [`crate::Command::AdoptPlan`]
+        AdoptPlan = 22, "adopt_plan";
+        /// [`crate::Command::AssignCalendar`]
+        AssignCalendar = 23, "assign_calendar";
+        /// [`crate::Command::MoveTransition`]
+        MoveTransition = 24, "move_transition";
     }
 }
 
@@ -421,6 +430,53 @@ pub enum Event {
     Attributed(Attributed),
     /// A restriction was set or lifted.
     Restricted(Restrict),
+    /// A transition was added to the plan of a calendar.
+    TransitionPlanned {
+        /// The calendar.
+        calendar: Name,
+        /// The number of the transition in the plan. Zero begins a new plan.
+        number: u32,
+        /// The transition.
+        transition: PlannedTransition,
+    },
+    /// The plan of a calendar became its timetable.
+    PlanAdopted {
+        /// The calendar.
+        calendar: Name,
+        /// How many transitions were planned.
+        count: u32,
+        /// Identifies the file that the plan was made from. In JSON it is a string.
+        #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
+        digest: u64,
+        /// Whether the plan replaced the transitions that had not begun. Otherwise it was appended
+        /// to them.
+        replace: bool,
+    },
+    /// An instrument follows the timetable of a calendar.
+    CalendarAssigned {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The calendar, or empty for none.
+        calendar: Name,
+    },
+    /// A transition that had not begun was moved, and with it the times of its call.
+    TransitionMoved {
+        /// The calendar.
+        calendar: Name,
+        /// When the transition was to begin before.
+        at: Timestamp,
+        /// When it is to begin.
+        to: Timestamp,
+    },
+    /// A transition began. The events of its instruments follow, in this command and in later ones.
+    TransitionBegun {
+        /// The calendar.
+        calendar: Name,
+        /// When it was to begin. The time of the command is later if the venue was down.
+        at: Timestamp,
+        /// The phase.
+        state: InstrumentState,
+    },
 }
 
 /// The price of an auction was found.
@@ -512,6 +568,16 @@ enumeration! {
         Attributed = 26, "attributed";
         /// [`Event::Restricted`]
         Restricted = 27, "restricted";
+        /// [`Event::TransitionPlanned`]
+        TransitionPlanned = 28, "transition_planned";
+        /// [`Event::PlanAdopted`]
+        PlanAdopted = 29, "plan_adopted";
+        /// [`Event::CalendarAssigned`]
+        CalendarAssigned = 30, "calendar_assigned";
+        /// [`Event::TransitionMoved`]
+        TransitionMoved = 31, "transition_moved";
+        /// [`Event::TransitionBegun`]
+        TransitionBegun = 32, "transition_begun";
     }
 }
 
@@ -549,6 +615,11 @@ impl Event {
             Event::Interrupted(_) => EventKind::Interrupted,
             Event::Attributed(_) => EventKind::Attributed,
             Event::Restricted(_) => EventKind::Restricted,
+            Event::TransitionPlanned { .. } => EventKind::TransitionPlanned,
+            Event::PlanAdopted { .. } => EventKind::PlanAdopted,
+            Event::CalendarAssigned { .. } => EventKind::CalendarAssigned,
+            Event::TransitionMoved { .. } => EventKind::TransitionMoved,
+            Event::TransitionBegun { .. } => EventKind::TransitionBegun,
         }
     }
 }

@@ -43,6 +43,7 @@ mod scope;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
+mod timetable;
 
 pub use attribution::{Attributed, Attribution, AuditReason, AuditReasonError, KeyId};
 pub use codec::{
@@ -71,3 +72,4 @@ pub use restriction::{Restrict, Restriction, RestrictionTarget};
 pub use rialto_clock::Timestamp;
 pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
+pub use timetable::{PlannedTransition, TransitionError};

@@ -47,7 +47,8 @@ enumeration! {
         Ioc = 1, "ioc";
         /// Fill or kill: trades in full at once or not at all.
         Fok = 2, "fok";
-        /// Stands until the instrument's next end of day.
+        /// Stands until the trading day of the instrument's calendar ends, or without a calendar until
+        /// the instrument's next end of day.
         Day = 3, "day";
         /// Good till date: stands until the order's expiry time.
         Gtd = 4, "gtd";
@@ -57,6 +58,9 @@ enumeration! {
         AtClose = 6, "at_close";
         /// Good for auction: for the auction whose orders are being collected. Since rules version 4.
         Gfa = 7, "gfa";
+        /// Good for session: stands until the session of the instrument's calendar ends. Since rules
+        /// version 4.
+        Gfs = 8, "gfs";
     }
 }
 
@@ -66,6 +70,20 @@ impl TimeInForce {
     #[inline]
     pub fn is_for_auction(self) -> bool {
         matches!(self, TimeInForce::AtOpen | TimeInForce::AtClose | TimeInForce::Gfa)
+    }
+
+    /// Whether the venue decides when such an order expires.
+    #[must_use]
+    #[inline]
+    pub fn ends_by_timetable(self) -> bool {
+        matches!(self, TimeInForce::Day | TimeInForce::Gfs)
+    }
+
+    /// The first version of the rules that knows it.
+    #[must_use]
+    #[inline]
+    pub fn rules_version_min(self) -> u32 {
+        if self.number() > TimeInForce::Gtd.number() { 4 } else { 1 }
     }
 }
 
@@ -220,7 +238,7 @@ impl NewOrder {
     #[must_use]
     #[inline]
     pub fn rules_version_min(&self) -> u32 {
-        let by_time = if self.time_in_force.is_for_auction() { 4 } else { 1 };
+        let by_time = self.time_in_force.rules_version_min();
         self.handling.rules_version_min().max(by_time)
     }
 

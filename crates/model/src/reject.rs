@@ -100,6 +100,11 @@ reasons! {
     AccountRestricted = 54, "account_restricted", "The account, its member or the venue is restricted: orders can be cancelled and reduced.";
     InstrumentRestricted = 55, "instrument_restricted", "The instrument is restricted: its orders can be cancelled and reduced.";
     RestrictionInvalid = 56, "restriction_invalid", "This target cannot have this restriction, or orders are to be cancelled while it is lifted.";
+    UnknownCalendar = 57, "unknown_calendar", "There is no such calendar.";
+    PlanIncomplete = 58, "plan_incomplete", "The transitions of a plan are numbered from 0 without gaps, and adopted all together.";
+    TransitionInvalid = 59, "transition_invalid", "The transition is not consistent, or not later than the one before it.";
+    UnknownTransition = 60, "unknown_transition", "The calendar has no such transition that has not begun.";
+    NoCancelPeriod = 61, "no_cancel_period", "Until the auction of this call, orders cannot be cancelled or amended.";
 }
 
 impl fmt::Display for RejectReason {

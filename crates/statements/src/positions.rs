@@ -173,6 +173,11 @@ impl Positions {
             | Event::Interrupted(_)
             | Event::Attributed(_)
             | Event::Restricted(_)
+            | Event::TransitionPlanned { .. }
+            | Event::PlanAdopted { .. }
+            | Event::CalendarAssigned { .. }
+            | Event::TransitionMoved { .. }
+            | Event::TransitionBegun { .. }
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

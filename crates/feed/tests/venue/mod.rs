@@ -104,6 +104,7 @@ impl Venue {
         let members = core.members().iter().map(|member| member.id);
         assert_eq!(feed.members().count(), members.clone().count());
         assert!(members.into_iter().all(|id| feed.member(id).is_some()));
+        assert!(feed.restrictions(None).eq(core.restrictions()));
         for account in core.accounts() {
             let view = feed.account(account.id).unwrap();
             assert_eq!((view.member, view.name), (account.member, account.name));

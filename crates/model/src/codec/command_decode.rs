@@ -56,7 +56,11 @@ fn flags_of(kind: CommandKind) -> u16 {
         | CommandKind::SettleWithdrawal
         | CommandKind::ReleaseWithdrawal
         | CommandKind::SetAuctionRules
-        | CommandKind::Restrict => 0,
+        | CommandKind::Restrict
+        | CommandKind::PlanTransition
+        | CommandKind::AdoptPlan
+        | CommandKind::AssignCalendar
+        | CommandKind::MoveTransition => 0,
     }
 }
 
@@ -159,6 +163,28 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             Command::SetAuctionRules { instrument, rules: reader.auction_rules()?, seed }
         }
         CommandKind::Restrict => Command::Restrict(reader.restrict()?),
+        CommandKind::PlanTransition => {
+            let number = reader.u32()?;
+            reader.zeros::<4>()?;
+            let transition = reader.transition()?;
+            Command::PlanTransition { calendar: reader.text()?, number, transition }
+        }
+        CommandKind::AdoptPlan => {
+            let count = reader.u32()?;
+            let replace = reader.boolean("replace")?;
+            reader.zeros::<3>()?;
+            let (digest, seed) = (reader.u64()?, reader.u64()?);
+            Command::AdoptPlan { calendar: reader.text()?, count, digest, seed, replace }
+        }
+        CommandKind::AssignCalendar => {
+            let instrument = reader.instrument()?;
+            reader.zeros::<4>()?;
+            Command::AssignCalendar { instrument, calendar: reader.text()? }
+        }
+        CommandKind::MoveTransition => {
+            let (at, to) = (reader.time()?, reader.time()?);
+            Command::MoveTransition { calendar: reader.text()?, at, to }
+        }
     })
 }
 

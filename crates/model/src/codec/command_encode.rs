@@ -116,6 +116,27 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.restrict(restrict);
             0
         }
+        Command::PlanTransition { calendar, number, transition } => {
+            out.words([u64::from(*number)]);
+            out.transition(transition);
+            out.text(calendar);
+            0
+        }
+        Command::AdoptPlan { calendar, count, digest, seed, replace } => {
+            out.words([halves(*count, u32::from(*replace)), *digest, *seed]);
+            out.text(calendar);
+            0
+        }
+        Command::AssignCalendar { instrument, calendar } => {
+            out.words([u64::from(instrument.0)]);
+            out.text(calendar);
+            0
+        }
+        Command::MoveTransition { calendar, at, to } => {
+            out.words([at.0, to.0]);
+            out.text(calendar);
+            0
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

@@ -155,7 +155,12 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::Uncrossed
         | EventKind::Interrupted
         | EventKind::Attributed
-        | EventKind::Restricted => 0,
+        | EventKind::Restricted
+        | EventKind::TransitionPlanned
+        | EventKind::PlanAdopted
+        | EventKind::CalendarAssigned
+        | EventKind::TransitionMoved
+        | EventKind::TransitionBegun => 0,
     }
 }
 
@@ -300,6 +305,38 @@ fn event_body(
         EventKind::Restricted => {
             head.rest_unused()?;
             Event::Restricted(body.restrict()?)
+        }
+        EventKind::TransitionPlanned => {
+            head.rest_unused()?;
+            let number = body.u32()?;
+            body.zeros::<4>()?;
+            let transition = body.transition()?;
+            Event::TransitionPlanned { calendar: body.text()?, number, transition }
+        }
+        EventKind::PlanAdopted => {
+            let replace = head.small.boolean("replace")?;
+            head.rest_unused()?;
+            let count = body.u32()?;
+            body.zeros::<4>()?;
+            let digest = body.u64()?;
+            Event::PlanAdopted { calendar: body.text()?, count, digest, replace }
+        }
+        EventKind::CalendarAssigned => {
+            head.rest_unused()?;
+            let instrument = body.instrument()?;
+            body.zeros::<4>()?;
+            Event::CalendarAssigned { instrument, calendar: body.text()? }
+        }
+        EventKind::TransitionMoved => {
+            head.rest_unused()?;
+            let (at, to) = (body.time()?, body.time()?);
+            Event::TransitionMoved { calendar: body.text()?, at, to }
+        }
+        EventKind::TransitionBegun => {
+            let state = head.small.one_of("state", InstrumentState::from_number)?;
+            head.rest_unused()?;
+            let at = body.time()?;
+            Event::TransitionBegun { calendar: body.text()?, at, state }
         }
     })
 }

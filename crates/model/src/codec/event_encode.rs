@@ -204,6 +204,32 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.restrict(restrict);
             Head::new(0, 0, 0)
         }
+        Event::TransitionPlanned { calendar, number, transition } => {
+            out.words([u64::from(*number)]);
+            out.transition(transition);
+            out.text(calendar);
+            Head::new(0, 0, 0)
+        }
+        Event::PlanAdopted { calendar, count, digest, replace } => {
+            out.words([u64::from(*count), *digest]);
+            out.text(calendar);
+            Head::new(0, u8::from(*replace), 0)
+        }
+        Event::CalendarAssigned { instrument, calendar } => {
+            out.words([u64::from(instrument.0)]);
+            out.text(calendar);
+            Head::new(0, 0, 0)
+        }
+        Event::TransitionMoved { calendar, at, to } => {
+            out.words([at.0, to.0]);
+            out.text(calendar);
+            Head::new(0, 0, 0)
+        }
+        Event::TransitionBegun { calendar, at, state } => {
+            out.words([at.0]);
+            out.text(calendar);
+            Head::new(0, state.number(), 0)
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
     AccountId, Amount, Attribution, AuctionRules, AuditReason, CurrencyId, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, MemberId, OrderId, Price, Quantity, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
+    InstrumentKind, InstrumentSpec, InstrumentState, MemberId, OrderId, PlannedTransition, Price,
+    Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError,
+    Timestamp, TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -380,6 +381,21 @@ impl<'a> Reader<'a> {
             restriction: self.one_of("restriction", Restriction::from_number)?,
             by_member: self.boolean("by_member")?,
             cancel: self.boolean("cancel")?,
+        })
+    }
+
+    /// A transition of a timetable.
+    pub(super) fn transition(&mut self) -> Result<PlannedTransition, DecodeError> {
+        let (at, earliest_end, no_cancel_from) = (self.time()?, self.time()?, self.time()?);
+        Ok(PlannedTransition {
+            at,
+            earliest_end,
+            no_cancel_from,
+            random_end_ms: self.u32()?,
+            state: self.one_of("state", InstrumentState::from_number)?,
+            next: self.one_of("next", InstrumentState::from_number)?,
+            ends_session: self.boolean("ends_session")?,
+            ends_day: self.boolean("ends_day")?,
         })
     }
 

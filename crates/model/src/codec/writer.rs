@@ -1,7 +1,9 @@
 //! Writing words, amounts and texts one after the other.
 
 use super::flag;
-use crate::{Attribution, AuctionRules, InstrumentSpec, Restrict, Text, TradingRules};
+use crate::{
+    Attribution, AuctionRules, InstrumentSpec, PlannedTransition, Restrict, Text, TradingRules,
+};
 
 /// Writes into a buffer that has room for the largest record.
 pub(super) struct Writer<'a> {
@@ -129,6 +131,22 @@ impl<'a> Writer<'a> {
             halves(rules.auction_range_ppm, rules.extended_range_ppm),
             halves(rules.call_ms, rules.random_end_ms),
             u64::from(rules.self_trade.number()),
+        ]);
+    }
+
+    /// Writes a transition of a timetable.
+    pub(super) fn transition(&mut self, transition: &PlannedTransition) {
+        let small = [
+            transition.state.number(),
+            transition.next.number(),
+            u8::from(transition.ends_session),
+            u8::from(transition.ends_day),
+        ];
+        self.words([
+            transition.at.0,
+            transition.earliest_end.0,
+            transition.no_cancel_from.0,
+            halves(transition.random_end_ms, u32::from_le_bytes(small)),
         ]);
     }
 

@@ -5,9 +5,9 @@ use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, EngineId,
     InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Reference, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
-    TradingRules, Transfer,
+    OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity,
+    Reference, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
+    Timestamp, TradingRules, Transfer,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -85,7 +85,8 @@ fn order_ref(bounds: Bounds) -> impl Strategy<Value = OrderRef> {
 pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
     let life = prop_oneof![
         6 => Just((TimeInForce::Gtc, Timestamp::ZERO)),
-        1 => Just((TimeInForce::Day, Timestamp::ZERO)),
+        1 => select(vec![TimeInForce::Day, TimeInForce::Gfs])
+            .prop_map(|time_in_force| (time_in_force, Timestamp::ZERO)),
         1 => Just((TimeInForce::Ioc, Timestamp::ZERO)),
         1 => Just((TimeInForce::Fok, Timestamp::ZERO)),
         1 => select(vec![TimeInForce::AtOpen, TimeInForce::AtClose, TimeInForce::Gfa])
@@ -263,6 +264,7 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
             |(instrument, rules, seed)| Command::SetAuctionRules { instrument, rules, seed }
         ),
         restrict(bounds).prop_map(Command::Restrict),
+        timetable(bounds),
     ]
 }
 
@@ -281,6 +283,74 @@ fn restrict(bounds: Bounds) -> impl Strategy<Value = Restrict> {
         by_member: false,
         cancel: cancel && restriction != Restriction::None,
     })
+}
+
+/// A command that plans transitions, makes them a timetable or assigns it. There are few calendars,
+/// and numbers are small, so that plans often become complete.
+fn timetable(bounds: Bounds) -> impl Strategy<Value = Command> {
+    let calendar = || name("cal", 2);
+    prop_oneof![
+        4 => (calendar(), 0..=3_u32, transition(bounds)).prop_map(
+            |(calendar, number, transition)| Command::PlanTransition {
+                calendar,
+                number,
+                transition
+            }
+        ),
+        2 => (calendar(), 0..=3_u32, any::<[u64; 2]>(), any::<bool>()).prop_map(
+            |(calendar, count, [digest, seed], replace)| Command::AdoptPlan {
+                calendar,
+                count,
+                digest,
+                seed,
+                replace
+            }
+        ),
+        1 => (instrument(bounds), of(calendar())).prop_map(|(instrument, calendar)| {
+            Command::AssignCalendar { instrument, calendar: calendar.unwrap_or_default() }
+        }),
+        1 => (calendar(), 1..bounds.time_max.0, 1..bounds.time_max.0).prop_map(
+            |(calendar, at, to)| Command::MoveTransition {
+                calendar,
+                at: Timestamp(at),
+                to: Timestamp(to)
+            }
+        ),
+    ]
+}
+
+/// A transition that is consistent.
+pub fn transition(bounds: Bounds) -> impl Strategy<Value = PlannedTransition> {
+    let phases = select(vec![
+        InstrumentState::PreOpen,
+        InstrumentState::Call,
+        InstrumentState::Open,
+        InstrumentState::ClosingCall,
+        InstrumentState::Closed,
+    ]);
+    let end = (any::<bool>(), 1..=Timestamp::SECOND, 0..=1_000_u32, any::<bool>());
+    (1..bounds.time_max.0, phases, end, any::<bool>(), any::<bool>()).prop_map(
+        |(at, state, (has_end, length, random_end_ms, no_cancel), ends_session, ends_day)| {
+            let at = Timestamp(at);
+            let plain =
+                PlannedTransition { ends_session, ends_day, ..PlannedTransition::plain(at, state) };
+            let is_call = matches!(state, InstrumentState::Call | InstrumentState::ClosingCall);
+            if !is_call || !has_end {
+                return plain;
+            }
+            PlannedTransition {
+                earliest_end: Timestamp(at.0 + length),
+                random_end_ms,
+                next: if state == InstrumentState::Call {
+                    InstrumentState::Open
+                } else {
+                    InstrumentState::Closed
+                },
+                no_cancel_from: if no_cancel { at } else { Timestamp::ZERO },
+                ..plain
+            }
+        },
+    )
 }
 
 /// Rules of auctions that are consistent.
@@ -309,9 +379,11 @@ mod tests {
         fn plausible_rules_are_consistent(
             rules in rules(Bounds::default()),
             auctions in auction_rules(),
+            transition in transition(Bounds::default()),
         ) {
             prop_assert_eq!(rules.check(), Ok(()));
             prop_assert_eq!(auctions.check(), Ok(()));
+            prop_assert_eq!(transition.check(), Ok(()));
         }
 
         #[test]

@@ -4,10 +4,10 @@ use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
     AuditReason, Command, CommandKind, Currency, CurrencyId, Deposit, Done, DoneReason, Event,
     Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted,
-    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price,
-    Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId,
-    TradingRules, Transfer, Uncrossed,
+    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
+    PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade,
+    TradeId, TradingRules, Transfer, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -161,6 +161,25 @@ fn auction_rules() -> impl Strategy<Value = AuctionRules> + Clone {
     )
 }
 
+/// Any transition of a timetable, consistent or not.
+fn transition() -> impl Strategy<Value = PlannedTransition> + Clone {
+    let states = (select(InstrumentState::ALL), select(InstrumentState::ALL));
+    (states, time(), time(), time(), uint32(), any::<bool>(), any::<bool>()).prop_map(
+        |((state, next), at, earliest_end, no_cancel_from, random_end_ms, session, day)| {
+            PlannedTransition {
+                at,
+                state,
+                earliest_end,
+                random_end_ms,
+                next,
+                no_cancel_from,
+                ends_session: session,
+                ends_day: day,
+            }
+        },
+    )
+}
+
 /// Any rules, consistent or not.
 pub fn rules() -> impl Strategy<Value = TradingRules> + Clone {
     let checks = (price(), quantity(), quantity(), amount(), uint32(), price(), uint32());
@@ -238,6 +257,18 @@ pub fn command() -> impl Strategy<Value = Command> {
             Command::SetAuctionRules { instrument, rules, seed }
         }),
         1 => restrict().prop_map(Command::Restrict),
+        1 => (text(), uint32(), transition()).prop_map(|(calendar, number, transition)| {
+            Command::PlanTransition { calendar, number, transition }
+        }),
+        1 => (text(), uint32(), uint64(), uint64(), any::<bool>()).prop_map(
+            |(calendar, count, digest, seed, replace)| {
+                Command::AdoptPlan { calendar, count, digest, seed, replace }
+            }
+        ),
+        1 => (instrument(), text())
+            .prop_map(|(instrument, calendar)| Command::AssignCalendar { instrument, calendar }),
+        1 => (text(), time(), time())
+            .prop_map(|(calendar, at, to)| Command::MoveTransition { calendar, at, to }),
     ]
 }
 
@@ -359,6 +390,28 @@ pub fn attribution() -> impl Strategy<Value = Attribution> + Clone {
     (by, reason).prop_map(|(by, reason)| Attribution { by, reason })
 }
 
+fn timetable_event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        (text(), uint32(), transition()).prop_map(|(calendar, number, transition)| {
+            Event::TransitionPlanned { calendar, number, transition }
+        }),
+        (text(), uint32(), uint64(), any::<bool>()).prop_map(
+            |(calendar, count, digest, replace)| {
+                Event::PlanAdopted { calendar, count, digest, replace }
+            }
+        ),
+        (instrument(), text())
+            .prop_map(|(instrument, calendar)| Event::CalendarAssigned { instrument, calendar }),
+        (text(), time(), time()).prop_map(|(calendar, at, to)| Event::TransitionMoved {
+            calendar,
+            at,
+            to
+        }),
+        (text(), time(), select(InstrumentState::ALL))
+            .prop_map(|(calendar, at, state)| Event::TransitionBegun { calendar, at, state }),
+    ]
+}
+
 /// Any event of accounts, instruments and the venue itself.
 fn venue_event() -> impl Strategy<Value = Event> {
     let moved = || (account(), currency(), amount(), text());
@@ -419,6 +472,7 @@ fn venue_event() -> impl Strategy<Value = Event> {
             Event::Attributed(Attributed { command, attribution })
         }),
         restrict().prop_map(Event::Restricted),
+        timetable_event(),
     ]
 }
 

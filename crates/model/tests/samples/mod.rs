@@ -6,9 +6,10 @@ use rialto_model::{
     AuditReason, ClientOrderId, Command, CommandKind, Currency, CurrencyCode, CurrencyId, Deposit,
     Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
     InstrumentState, Interrupted, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
-    Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol,
-    Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer, Uncrossed,
+    OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced,
+    Reference, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
+    SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
+    Uncrossed,
 };
 
 /// The time of all samples.
@@ -125,6 +126,24 @@ fn scale() -> Scale {
     Scale::new(18).expect("18 is a scale")
 }
 
+fn transition() -> PlannedTransition {
+    PlannedTransition {
+        at: Timestamp(0x82),
+        state: InstrumentState::ClosingCall,
+        earliest_end: Timestamp(0x84),
+        random_end_ms: 0x85,
+        next: InstrumentState::Closed,
+        no_cancel_from: Timestamp(0x83),
+        ends_session: true,
+        ends_day: false,
+    }
+}
+
+fn adopt(calendar: Name) -> Command {
+    let (digest, seed) = (0x1112_1314_1516_1718, 0x2122_2324_2526_2728);
+    Command::AdoptPlan { calendar, count: 0x88, digest, seed, replace: true }
+}
+
 fn auction_rules() -> AuctionRules {
     AuctionRules {
         fee_ppm: 0x71,
@@ -214,6 +233,30 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             seed: 0x0102_0304_0506_0708,
         }),
         short(Command::Restrict(restrict(RestrictionTarget::Instrument(INSTRUMENT)))),
+        short(Command::PlanTransition {
+            calendar: Name::EMPTY,
+            number: 0x81,
+            transition: transition(),
+        }),
+        full(Command::PlanTransition {
+            calendar: full_text(),
+            number: 0x81,
+            transition: transition(),
+        }),
+        short(adopt(Name::EMPTY)),
+        full(adopt(full_text())),
+        short(Command::AssignCalendar { instrument: INSTRUMENT, calendar: Name::EMPTY }),
+        full(Command::AssignCalendar { instrument: INSTRUMENT, calendar: full_text() }),
+        short(Command::MoveTransition {
+            calendar: Name::EMPTY,
+            at: Timestamp(0x86),
+            to: Timestamp(0x87),
+        }),
+        full(Command::MoveTransition {
+            calendar: full_text(),
+            at: Timestamp(0x86),
+            to: Timestamp(0x87),
+        }),
     ]
 }
 
@@ -221,6 +264,22 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
 pub(crate) fn events() -> Vec<Sample<Event>> {
     let accepted =
         |terms, reserved, rests| Event::Accepted(Accepted { order: ORDER, terms, reserved, rests });
+    let planned =
+        |calendar| Event::TransitionPlanned { calendar, number: 0x81, transition: transition() };
+    let adopted = |calendar| Event::PlanAdopted {
+        calendar,
+        count: 0x88,
+        digest: 0x1112_1314_1516_1718,
+        replace: true,
+    };
+    let transition_moved = |calendar| {
+        let (at, to) = (Timestamp(0x86), Timestamp(0x87));
+        Event::TransitionMoved { calendar, at, to }
+    };
+    let begun = |calendar| {
+        let state = InstrumentState::ClosingCall;
+        Event::TransitionBegun { calendar, at: Timestamp(0x86), state }
+    };
     let trade = |notional, maker_fee| {
         Event::Trade(Trade {
             trade: TradeId(0x0001_0000_0000_0041),
@@ -401,5 +460,15 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         short(attributed(short_attribution())),
         full(attributed(full_attribution())),
         short(Event::Restricted(restrict(RestrictionTarget::Member(MEMBER)))),
+        short(planned(Name::EMPTY)),
+        full(planned(full_text())),
+        short(adopted(Name::EMPTY)),
+        full(adopted(full_text())),
+        short(Event::CalendarAssigned { instrument: INSTRUMENT, calendar: Name::EMPTY }),
+        full(Event::CalendarAssigned { instrument: INSTRUMENT, calendar: full_text() }),
+        short(transition_moved(Name::EMPTY)),
+        full(transition_moved(full_text())),
+        short(begun(Name::EMPTY)),
+        full(begun(full_text())),
     ]
 }
