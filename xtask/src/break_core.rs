@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 23] = [
+const ALTERATIONS: [Alteration; 27] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -156,10 +156,38 @@ const ALTERATIONS: [Alteration; 23] = [
         test: SHALLOW,
     },
     Alteration {
-        decision: "a call ends at its time",
-        file: "ranges.rs",
-        from: "&& due <= self.time",
-        to: "&& due < self.time",
+        decision: "a call and a transition are due at their times",
+        file: "tick.rs",
+        from: "self.phase_changes.first().filter(|(due, _)| *due <= self.time)",
+        to: "self.phase_changes.first().filter(|(due, _)| *due < self.time)",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a dead-man timer comes before a transition of the same time",
+        file: "tick.rs",
+        from: "change.is_none_or(|change| due <= change.0)",
+        to: "change.is_none_or(|change| due < change.0)",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a call that waits for a command does not follow its timetable",
+        file: "timetable.rs",
+        from: "if market.call.is_some_and(|call| call.until_command()) {",
+        to: "if market.call.is_some_and(|call| call.until_command() && call.extended && false) {",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a transition during an uncrossing becomes what follows it",
+        file: "timetable.rs",
+        from: "self.background.redirect_uncrossing(at, next);",
+        to: "let _ = (at, next);",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "the no-cancel period begins at its time",
+        file: "timetable.rs",
+        from: "call.no_cancel_from <= time",
+        to: "call.no_cancel_from < time",
         test: SHALLOW,
     },
     Alteration {

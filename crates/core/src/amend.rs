@@ -38,7 +38,7 @@ impl Core {
             let reduces = lowers && amend.price.is_none_or(|price| price == detail.price);
             self.check_barred(market, account, reduces)?;
         }
-        let change = check_change(market, &detail, remaining, amend)?;
+        let change = check_change(market, &detail, remaining, amend, self.time)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
             let (order, price, remaining) =
@@ -184,7 +184,9 @@ fn check_change(
     detail: &Detail,
     remaining: Quantity,
     amend: &Amend,
+    time: Timestamp,
 ) -> Result<Change, RejectReason> {
+    market.check_cancel(time)?;
     let price = amend.price.unwrap_or(detail.price);
     let quantity = amend.quantity.unwrap_or(detail.total);
     if price == detail.price && quantity == detail.total {

@@ -83,10 +83,18 @@ impl Core {
             Command::SetAuctionRules { instrument, rules, seed } => {
                 self.set_auction_rules(*instrument, rules, *seed)?
             }
-            Command::PlanTransition { .. }
-            | Command::AdoptPlan { .. }
-            | Command::AssignCalendar { .. }
-            | Command::MoveTransition { .. } => return Err(RejectReason::CommandUnknown),
+            Command::PlanTransition { calendar, number, transition } => {
+                self.plan_transition(*calendar, *number, transition)?
+            }
+            Command::AdoptPlan { calendar, count, digest, seed, replace } => {
+                self.adopt_plan(*calendar, *count, *digest, *seed, *replace)?
+            }
+            Command::AssignCalendar { instrument, calendar } => {
+                self.assign_calendar(*instrument, *calendar)?
+            }
+            Command::MoveTransition { calendar, at, to } => {
+                self.move_transition(*calendar, *at, *to)?
+            }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
             Command::SettleWithdrawal { account, reference } => {
                 self.end_withdrawal(*account, *reference, Ended::Settled)?

@@ -166,6 +166,7 @@ impl Core {
                     }
                     self.background.release_held_up();
                     self.enter_phase(auction.market, auction.next, sink);
+                    self.resume_timetable(auction.market);
                     return true;
                 }
             };

@@ -6,7 +6,7 @@ use crate::auction::Auction;
 use crate::orders::{Detail, NIL};
 use crate::phases::WITH_AUCTIONS;
 use crate::restrictions::AccountWalk;
-use rialto_model::{DoneReason, MemberId, OrderId, Side, enumeration};
+use rialto_model::{DoneReason, InstrumentState, MemberId, OrderId, Side, enumeration};
 use std::collections::{BTreeMap, VecDeque};
 
 enumeration! {
@@ -281,6 +281,13 @@ impl Background {
         self.uncrossings.push_back(auction);
     }
 
+    /// Makes an instrument that uncrosses go on to another phase.
+    pub(crate) fn redirect_uncrossing(&mut self, market: u16, next: InstrumentState) {
+        let mut auctions = self.uncrossings.iter_mut();
+        let auction = auctions.find(|auction| auction.market == market);
+        auction.expect("an instrument that uncrosses has an auction").next = next;
+    }
+
     /// The uncrossing whose turn it is, taken out of the queue.
     pub(crate) fn take_uncrossing(&mut self) -> Option<Auction> {
         self.uncrossings.pop_front()
@@ -348,6 +355,17 @@ impl Background {
         if sweep.sides[side].covers(id) || (!self.markets.is_empty() && claimed()) {
             return Some(DoneReason::MassCancelled);
         }
+        self.involuntary_reason(at, id, order)
+    }
+
+    /// The same where members may not cancel.
+    pub(crate) fn involuntary_reason(
+        &self,
+        at: u32,
+        id: OrderId,
+        order: &Detail,
+    ) -> Option<DoneReason> {
+        let sweep = self.sweep(at);
         if sweep.dead_man.covers(id) {
             return Some(DoneReason::DeadMan);
         }

@@ -50,7 +50,7 @@ impl Core {
         let slot = self.find_order(owner, account, order)?;
         self.check_alive(slot)?;
         let detail = self.open.get(slot.at());
-        self.markets[usize::from(detail.market)].check_not_uncrossing()?;
+        self.markets[usize::from(detail.market)].check_cancel(self.time)?;
         let (price, total) = (detail.price, detail.total);
         let Order { id, remaining, .. } = self.orders.get(slot);
         self.end_order(slot, DoneReason::Cancelled, sink);

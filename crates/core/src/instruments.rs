@@ -43,6 +43,8 @@ pub(crate) struct Market {
     pub(crate) uncrossing_since: Timestamp,
     /// The orders that are for an auction only.
     pub(crate) auction_orders: AuctionOrders,
+    /// The index of the calendar whose timetable it follows.
+    pub(crate) calendar: Option<u8>,
 }
 
 impl Market {
@@ -65,6 +67,7 @@ impl Market {
             call: None,
             uncrossing_since: Timestamp::ZERO,
             auction_orders: AuctionOrders::EMPTY,
+            calendar: None,
         }
     }
 

@@ -5,7 +5,8 @@ use crate::Core;
 use crate::book::{BookViolation, Slot};
 use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
-use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Restriction, Side};
+use crate::timetable::call_item;
+use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, Name, OrderId, Restriction, Side};
 use std::collections::BTreeSet;
 
 /// A violated invariant.
@@ -84,6 +85,12 @@ pub enum Violation {
     /// What is known of the restrictions in short disagrees with them.
     #[error("the restrictions disagree with what refuses orders")]
     Restrictions,
+    /// The transitions of a calendar are out of order, or its instruments do not know it.
+    #[error("the timetable of calendar {calendar} is damaged")]
+    Timetable {
+        /// The calendar.
+        calendar: Name,
+    },
     /// Timers disagree with orders or accounts.
     #[error("the timers do not match the orders and accounts")]
     Timers,
@@ -100,7 +107,24 @@ impl Core {
         self.check_reserves()?;
         self.check_sweeps()?;
         self.check_restrictions()?;
+        self.check_timetables()?;
         self.check_timers()
+    }
+
+    /// The transitions of each calendar ascend and have their timer, and its instruments are those
+    /// that name it.
+    fn check_timetables(&self) -> Result<(), Violation> {
+        for (index, calendar) in self.calendars.iter().enumerate() {
+            let mut follow = (0..).zip(&self.markets).filter_map(|(at, market)| {
+                (market.calendar.map(usize::from) == Some(index)).then_some(at)
+            });
+            let agree = follow.by_ref().eq(calendar.instruments.iter().copied());
+            let is_timed = self.phase_changes.due(index as u32) == calendar.due();
+            if !(agree && is_timed && calendar.is_sound()) {
+                return Err(Violation::Timetable { calendar: calendar.name });
+            }
+        }
+        Ok(())
     }
 
     /// Every account knows its sweep, and a sweep stands at an order of its account.
@@ -265,9 +289,9 @@ impl Core {
         let mut markets = (0..).zip(&self.markets);
         let calls_agree = markets.all(|(at, market)| {
             let ends = market.call.map(|call| call.ends).filter(|ends| *ends != never);
-            self.call_ends.due(at) == ends
+            self.phase_changes.due(call_item(at)) == ends
         });
-        let first = self.dead_men.due_first().min(self.call_ends.due_first());
+        let first = self.dead_men.due_first().min(self.phase_changes.due_first());
         let due = if self.urgent.is_some() { rialto_model::Timestamp::ZERO } else { first };
         let agree = calls_agree
             && self.due == due
@@ -275,7 +299,8 @@ impl Core {
             && waiting == self.expiries.len();
         let rests = |want| matches!(want, Remaining::Base(_));
         let taker_fine = self.urgent.is_none_or(|taker| !taker.rests || rests(taker.want));
-        if agree && taker_fine && self.expiries.is_sound() && self.dead_men.is_sound() {
+        let sound = [&self.expiries, &self.dead_men, &self.phase_changes];
+        if agree && taker_fine && sound.iter().all(|timers| timers.is_sound()) {
             return Ok(());
         }
         Err(Violation::Timers)

@@ -60,6 +60,7 @@ mod taker;
 mod tick;
 mod tick_v1;
 mod timers;
+mod timetable;
 mod transfers;
 mod view;
 mod withdrawals;
@@ -79,6 +80,7 @@ use crate::restrictions::Restrictions;
 use crate::table::Hasher;
 use crate::taker::Taker;
 use crate::timers::Timers;
+use crate::timetable::CalendarPlan;
 use crate::transfers::Transfers;
 use crate::withdrawals::Withdrawals;
 use crate::work::BackgroundQueue;
@@ -88,15 +90,15 @@ pub use accounts::Member;
 pub use invariants::Violation;
 pub use ledger::Balance;
 pub use limits::{
-    ACCOUNTS_PER_ORDER, CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX, EVENTS_PER_COMMAND,
-    FOK_DEPTH_MAX, HELD_MAX, LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND,
-    SEARCH_STEPS_PER_ORDER,
+    ACCOUNTS_PER_ORDER, CALENDARS_MAX, CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX,
+    EVENTS_PER_COMMAND, FOK_DEPTH_MAX, HELD_MAX, LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX,
+    ORDERS_PER_COMMAND, SEARCH_STEPS_PER_ORDER, TRANSITIONS_MAX,
 };
 pub use references::DEPOSIT_KNOWN_NS;
 pub use rules::RULES_VERSIONS;
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
-pub use view::{AccountState, EndedOrder, InstrumentView, OrderState};
+pub use view::{AccountState, CalendarView, EndedOrder, InstrumentView, OrderState};
 pub use withdrawals::HeldWithdrawal;
 
 /// One engine's state. All of it changes in [`Core::apply`] and nowhere else.
@@ -122,8 +124,11 @@ pub struct Core {
     expiries: Timers,
     /// Dead-man timers by account slot.
     dead_men: Timers,
-    /// The ends of calls by instrument.
-    call_ends: Timers,
+    /// The next transitions by calendar, and behind them the ends of calls by instrument: see
+    /// [`timetable::call_item`].
+    phase_changes: Timers,
+    /// The calendars, in the order in which they became known.
+    calendars: Vec<CalendarPlan>,
     /// When the first of these timers is due, or zero while a taker is suspended. It is kept because every
     /// command asks for it.
     due: Timestamp,
@@ -174,7 +179,8 @@ impl Core {
             open_counts: OpenCounts::new(hasher),
             expiries: Timers::new(),
             dead_men: Timers::new(),
-            call_ends: Timers::new(),
+            phase_changes: Timers::new(),
+            calendars: Vec::new(),
             due: Timestamp::MAX,
             auction_links: AuctionLinks::new(),
             client_ids: ClientIds::new(hasher, &limits),
@@ -207,7 +213,7 @@ impl Core {
     pub(crate) fn settle_due(&mut self) {
         self.due = match &self.urgent {
             Some(_) => Timestamp::ZERO,
-            None => self.dead_men.due_first().min(self.call_ends.due_first()),
+            None => self.dead_men.due_first().min(self.phase_changes.due_first()),
         };
     }
 

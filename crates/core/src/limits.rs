@@ -19,6 +19,10 @@ pub const ACCOUNTS_PER_ORDER: u32 = 16;
 /// what [`EVENTS_PER_COMMAND`] events take, because rules version 1 has other bounds.
 pub const EVENTS_BYTES_MAX: usize = 4 * ORDERS_PER_COMMAND as usize * EVENT_BYTES_MAX;
 const _: () = assert!(EVENTS_PER_COMMAND * EVENT_BYTES_MAX <= EVENTS_BYTES_MAX);
+/// The most calendars.
+pub const CALENDARS_MAX: usize = 64;
+/// The most transitions of a calendar that have not begun, and the most of a plan.
+pub const TRANSITIONS_MAX: usize = 1_024;
 /// The most orders, or levels where totals suffice, that a fill-or-kill check looks at.
 pub const FOK_DEPTH_MAX: u32 = 4_096;
 /// The largest sum that may be held in one currency: 2^120 smallest units.

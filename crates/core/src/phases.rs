@@ -5,6 +5,7 @@ use crate::limits::ORDERS_PER_COMMAND;
 use crate::{Core, EventSink};
 use rialto_model::{
     Event, InstrumentId, InstrumentState, NewOrder, Outcome, PostOnly, RejectReason, TimeInForce,
+    Timestamp,
 };
 
 /// The first version of the rules with auctions.
@@ -64,6 +65,18 @@ impl Market {
         Ok(())
     }
 
+    /// Refuses the cancel or the amendment of an order in a phase, or part of one, that accepts none.
+    #[inline]
+    pub(crate) fn check_cancel(&self, time: Timestamp) -> Result<(), RejectReason> {
+        match self.state() {
+            InstrumentState::Uncrossing => Err(RejectReason::InstrumentUncrossing),
+            InstrumentState::Call | InstrumentState::ClosingCall if self.forbids_cancels(time) => {
+                Err(RejectReason::NoCancelPeriod)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses a command while the orders of an auction trade.
     #[inline]
     pub(crate) fn check_not_uncrossing(&self) -> Result<(), RejectReason> {
@@ -74,7 +87,7 @@ impl Market {
     }
 
     /// Whether its orders can trade with each other, or some are for an auction.
-    fn waits_for_auction(&self) -> bool {
+    pub(crate) fn waits_for_auction(&self) -> bool {
         self.book.is_crossed() || !self.auction_orders.is_empty()
     }
 }
@@ -114,12 +127,10 @@ impl Core {
         state: InstrumentState,
         sink: &mut S,
     ) {
-        self.call_ends.remove(u32::from(at));
-        self.settle_due();
+        self.set_call(at, None);
         let market = &mut self.markets[usize::from(at)];
         market.instrument.state = state;
         market.settle_entry();
-        market.call = None;
         if market.clearing {
             // While its auction trades, the orders of a restricted instrument stay.
             match state {

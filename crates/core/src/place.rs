@@ -213,8 +213,14 @@ impl Core {
             TimeInForce::Gtd if given > self.time => Ok(given),
             TimeInForce::Gtd => Err(RejectReason::ExpiryInvalid),
             _ if given != Timestamp::ZERO => Err(RejectReason::ExpiryInvalid),
-            TimeInForce::Day => Ok(market.day_end(self.time)),
-            TimeInForce::Gfs => Err(RejectReason::ExpiryInvalid),
+            TimeInForce::Day => {
+                let planned = self.planned_expiry(market, TimeInForce::Day);
+                Ok(planned.unwrap_or_else(|| market.day_end(self.time)))
+            }
+            TimeInForce::Gfs => {
+                let planned = self.planned_expiry(market, TimeInForce::Gfs);
+                planned.ok_or(RejectReason::ExpiryInvalid)
+            }
             _ => Ok(Timestamp::MAX),
         }
     }
@@ -295,7 +301,7 @@ impl Core {
         let mut accepted = *terms;
         accepted.price = plan.limit;
         accepted.self_trade = Some(self_trade);
-        if terms.time_in_force == TimeInForce::Day {
+        if terms.time_in_force.ends_by_timetable() {
             accepted.expire_at = plan.expire_at;
         }
         let rests = plan.rests && !plan.crosses;

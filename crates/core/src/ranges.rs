@@ -6,6 +6,7 @@
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::taker::Taker;
+use crate::timetable::call_item;
 use crate::{Core, EventSink};
 use rialto_model::{
     AuctionRules, Event, InstrumentId, InstrumentState, Interrupted, Price, PriceRange,
@@ -36,6 +37,8 @@ pub(crate) struct TimedCall {
     pub(crate) next: InstrumentState,
     /// Whether it was extended, because the price of its auction was out of range.
     pub(crate) extended: bool,
+    /// From when on members may not cancel or amend; [`Timestamp::MAX`] is never.
+    pub(crate) no_cancel_from: Timestamp,
 }
 
 impl TimedCall {
@@ -115,14 +118,17 @@ impl Market {
         let AuctionRules { call_ms, random_end_ms, .. } = self.auction_rules;
         let most = u64::from(random_end_ms) * MILLISECOND;
         self.calls += 1;
-        let drawn = draw(self.seed, self.instrument.id, self.calls);
+        let drawn = draw(CONTEXT, self.seed, self.instrument.id, self.calls);
         u64::from(call_ms) * MILLISECOND + drawn % (most + 1)
     }
 }
 
+/// Separates the ends of interruptions and extensions from any other use of a seed.
+const CONTEXT: &str = "rialto core 2026-11 random end of a call";
+
 /// A number that nobody can tell from earlier ones without the seed.
-fn draw(seed: u64, instrument: InstrumentId, number: u64) -> u64 {
-    let mut hash = blake3::Hasher::new_derive_key("rialto core 2026-11 random end of a call");
+pub(crate) fn draw(context: &str, seed: u64, instrument: InstrumentId, number: u64) -> u64 {
+    let mut hash = blake3::Hasher::new_derive_key(context);
     hash.update(&seed.to_le_bytes());
     hash.update(&instrument.0.to_le_bytes());
     hash.update(&number.to_le_bytes());
@@ -172,27 +178,25 @@ impl Core {
         if !until_command {
             ends = self.time.saturating_add(market.next_call_ns());
         }
-        market.call = Some(TimedCall { ends, next, extended: false });
-        if ends != Timestamp::MAX {
-            self.call_ends.insert(u32::from(at), ends, u64::from(at));
-            self.settle_due();
-        }
+        let no_cancel_from = Timestamp::MAX;
+        self.set_call(at, Some(TimedCall { ends, next, extended: false, no_cancel_from }));
     }
 
-    /// Ends the calls whose time is over, the earliest first.
-    pub(crate) fn end_calls<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
-        let full = *budget;
-        while let Some((due, at)) = self.call_ends.first()
-            && due <= self.time
-            && *budget > 0
-        {
-            *budget -= 1;
-            let at = at as u16;
-            let call = self.markets[usize::from(at)].call;
-            let next = call.expect("a call that has an end is known").next;
-            let auction = self.begin_uncrossing(at, next, sink);
-            self.background.wait_uncrossing(auction);
+    /// Sets the end of an instrument's call, and its timer.
+    pub(crate) fn set_call(&mut self, at: u16, call: Option<TimedCall>) {
+        self.markets[usize::from(at)].call = call;
+        self.phase_changes.remove(call_item(at));
+        if let Some(ends) = call.map(|call| call.ends).filter(|&ends| ends != Timestamp::MAX) {
+            self.phase_changes.insert(call_item(at), ends, u64::from(at));
         }
-        *budget < full
+        self.settle_due();
+    }
+
+    /// Ends the call of an instrument whose time is over.
+    pub(crate) fn end_call<S: EventSink>(&mut self, at: u16, sink: &mut S) {
+        let call = self.markets[usize::from(at)].call;
+        let next = call.expect("a call that has an end is known").next;
+        let auction = self.begin_uncrossing(at, next, sink);
+        self.background.wait_uncrossing(auction);
     }
 }

@@ -28,14 +28,15 @@
 //! Version 3 decides as version 2 does and knows more attributes of an order's [`Handling`].
 //! Versions before it refuse an order with one of them as [`AttributeUnknown`]: its capacity.
 //!
-//! Version 4 knows attributions: the first event of an operator's command says who sent it, and why.
-//! Versions before it have no such event. Version 4 also knows auctions: see [Phases](#phases) and what follows it. Its state has format 4. It
-//! decides as version 3 does in an instrument that is open, halted or withdrawn and whose rules for
-//! auctions were never set, with one exception: while orders are open, a new tick or lot must
-//! divide the old one, so that every open order could have been entered under it
-//! ([`HasOpenOrders`]). Versions before it refuse orders for an auction as [`AttributeUnknown`],
-//! the phases of auctions as [`StateUnknown`], and rules for auctions and restrictions as
-//! [`CommandUnknown`].
+//! Version 4 knows auctions and timetables: see [Phases](#phases) and what follows it. It knows
+//! restrictions, and attributions: the first event of an operator's command says who sent it, and why.
+//! Its state has format 4. It decides as version 3 does in an instrument that is open, halted or
+//! withdrawn and whose rules for auctions were never set, with one exception: while orders are open,
+//! a new tick or lot must divide the old one, so that every open order could have been entered under
+//! it ([`HasOpenOrders`]). Versions before it refuse orders for an auction or for a session as
+//! [`AttributeUnknown`], the phases of auctions as [`StateUnknown`], and rules for auctions,
+//! restrictions and the commands of timetables as [`CommandUnknown`]. They have no event of who sent
+//! a command.
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
@@ -74,6 +75,13 @@
 //! - *Restrict*: command that the version knows; target; whether it can have the restriction; orders
 //!   that are being cancelled.
 //! - *SettleWithdrawal, ReleaseWithdrawal*: account; reference given; whether it is held.
+//! - *Cancel*: account; order; whether the instrument uncrosses, or its call forbids cancels.
+//! - *PlanTransition*: name given; calendar, of a number above zero; that the number is the next;
+//!   that the transition is consistent and later than the one before; room.
+//! - *AdoptPlan*: calendar; that all transitions were planned; that they begin after the others;
+//!   room.
+//! - *AssignCalendar*: instrument; whether it uncrosses; calendar.
+//! - *MoveTransition*: calendar; transition; its new time.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
 //!   least one that is free.
@@ -140,9 +148,11 @@
 //! `next_due` is zero. It is suspended only if more is within its limit. Until it has traded, its
 //! status is `Open`.
 //!
-//! A tick continues with a suspended taker, which expires if its time is over; else it fires
-//! dead-man timers (by due time, then account id), and then ends calls whose time is over (by time,
-//! then instrument), each of which counts as an order. After that comes background work. Together
+//! A tick continues with a suspended taker, which expires if its time is over; else it does what is
+//! due, the earliest first: it fires dead-man timers, ends calls and makes transitions. At one time
+//! it does them in this order, dead-man timers by account id, calls by instrument, and transitions
+//! in the order in which their calendars became known. Each counts as an order, and so does each
+//! instrument of a transition. After that comes background work. Together
 //! these are at most 256 orders, and each turn of background work counts as one. A command
 //! therefore has at most [`EVENTS_PER_COMMAND`] events, whatever the limits are.
 //!
@@ -184,7 +194,7 @@
 //! | State | New orders | Amend | Cancel | A crossed book |
 //! |---|---|---|---|---|
 //! | `listed` | none | no | yes | no |
-//! | `pre_open`, `call` | limit orders that last (`gtc`, `day`, `gtd`), not post-only; limit and market orders `at_open` and `gfa` | yes | yes | may be |
+//! | `pre_open`, `call` | limit orders that last (`gtc`, `day`, `gfs`, `gtd`), not post-only; limit and market orders `at_open` and `gfa` | yes | yes | may be |
 //! | `uncrossing` | none | no | no | may be |
 //! | `open` | all but those for an auction | yes | yes | no |
 //! | `halted` | none | no | yes | may be, after a call |
@@ -197,7 +207,8 @@
 //! other state, except: none while it uncrosses, `uncrossing` itself, `listed` and `delisted` while
 //! orders are open, and none after `delisted`. A member's mass cancel, dead-man timer and
 //! disconnect end orders in every state; of an instrument that uncrosses, they end the orders that
-//! are left afterwards.
+//! are left afterwards. In a no-cancel period a mass cancel leaves orders: see
+//! [Timetables](#timetables).
 //!
 //! On the way from any other state to `open` or `closed` an instrument uncrosses first if its book
 //! is crossed or if it has orders for an auction.
@@ -261,6 +272,35 @@
 //! difference is drawn by BLAKE3, from the seed of the instrument's rules for auctions, the
 //! instrument and the number of such calls since the rules were set. The instrument then uncrosses,
 //! and goes on to the state that it was on its way to.
+//!
+//! # Timetables
+//! A calendar has transitions at ascending times, and instruments that follow them. A transition is
+//! due at its time: it is made for the instruments by ascending id, and until it has been made for
+//! all, `next_due` stays at its time. No other command comes between, so that none sees a part of it.
+//!
+//! A transition sets the state as `SetInstrumentState` does, with these exceptions:
+//! - an instrument that is listed, halted, withdrawn or delisted is left as it is, and so is a call
+//!   that lasts until a command ends it;
+//! - while an instrument uncrosses, the state of the transition becomes what follows;
+//! - a transition to the present state has no event for the instrument.
+//!
+//! A call that a transition begins, takes over, or leads to after an uncrossing has the end of the
+//! transition: its earliest end and a random part, drawn by BLAKE3 from the seed of the calendar,
+//! the instrument and the time of the transition. If it has none, the call lasts until the next
+//! transition.
+//!
+//! From `no_cancel_from` until the call ends, cancels and amendments are refused as
+//! `NoCancelPeriod`. A mass cancel visits the orders of the instrument and leaves them; claims of a
+//! dead-man timer and a disconnect on the same order still end it. A call that is extended has no
+//! such period.
+//!
+//! A plan is adopted as a whole. Its first transition must be later than the one that began last,
+//! and later than all others if it is appended: so none is made twice. A transition moves between
+//! its neighbours, and not before the time of the command.
+//!
+//! A day order expires at the next transition that ends a trading day, a `gfs` order at the next
+//! that ends a session, as the timetable is when the order is entered. Without such a transition a
+//! day order expires at `day_end_s`, and a `gfs` order is refused as `ExpiryInvalid`.
 //!
 //! # Withdrawing an instrument
 //! Withdrawing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no

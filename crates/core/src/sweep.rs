@@ -5,7 +5,9 @@ use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::NIL;
 use crate::work::BackgroundTask;
 use crate::{Core, EventSink};
-use rialto_model::{Event, InstrumentId, InstrumentState, OrderId, Outcome};
+use rialto_model::{
+    DoneReason, Event, InstrumentId, InstrumentState, OrderId, Outcome, RejectReason,
+};
 
 /// What is left of a sweep for later commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,7 +124,7 @@ impl Core {
                 return (ended, Left::More);
             }
             let id = self.order_at(cursor).id;
-            let reason = self.background.reason(at, id, self.open.get(cursor));
+            let reason = self.reason_to_end(at, cursor, id);
             let is_frozen = reason.is_some() && self.is_uncrossing(cursor);
             *budget -= 1;
             let sweep = self.background.sweep_mut(at);
@@ -168,6 +170,20 @@ impl Core {
     fn next_kind(&mut self) -> Option<Kind> {
         let expires = self.can_expire();
         self.background.next_kind(expires, Kind::known(self.rules_version))
+    }
+
+    /// The reason for which a sweep ends the order that it stands at, if it does. A mass cancel leaves the
+    /// orders of an instrument whose members may not cancel.
+    fn reason_to_end(&self, at: u32, cursor: u32, id: OrderId) -> Option<DoneReason> {
+        let order = self.open.get(cursor);
+        let reason = self.background.reason(at, id, order)?;
+        let market = &self.markets[usize::from(order.market)];
+        if reason == DoneReason::MassCancelled
+            && market.check_cancel(self.time) == Err(RejectReason::NoCancelPeriod)
+        {
+            return self.background.involuntary_reason(at, id, order);
+        }
+        Some(reason)
     }
 
     /// Whether an order is of an instrument whose auction trades.

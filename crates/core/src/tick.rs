@@ -1,6 +1,6 @@
-//! A tick continues a suspended taker, or fires timers that are due and then does background work.
+//! A tick continues a suspended taker, or does what is due and then background work.
 
-use crate::limits::ORDERS_PER_COMMAND;
+use crate::limits::{CALENDARS_MAX, ORDERS_PER_COMMAND};
 use crate::{Core, EventSink};
 use rialto_model::{DoneReason, Event, Outcome};
 
@@ -19,10 +19,7 @@ impl Core {
                 self.send_to_match(taker, &mut budget, sink);
                 true
             }
-            None => {
-                let fired = self.fire_dead_men(&mut budget, sink);
-                self.end_calls(&mut budget, sink) || fired
-            }
+            None => self.make_due(&mut budget, sink),
         };
         let worked = self.work_in_turns(&mut budget, sink);
         self.settle_due();
@@ -32,17 +29,31 @@ impl Core {
         Outcome::Done
     }
 
-    /// Begins to cancel the orders of accounts whose dead-man timers ran out, the earliest first.
-    fn fire_dead_men<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
-        let full = *budget;
-        while let Some((due, account)) = self.dead_men.first()
-            && due <= self.time
-            && *budget > 0
-        {
-            self.dead_men.remove(account);
-            *budget -= 1;
-            self.sweep_for_dead_man(account, sink);
+    /// Fires dead-man timers, ends calls and makes transitions that are due, the earliest first.
+    /// Returns whether there were events.
+    fn make_due<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
+        let mut noticed = false;
+        while *budget > 0 {
+            let change = self.phase_changes.first().filter(|(due, _)| *due <= self.time);
+            let timer = self.dead_men.first().filter(|(due, _)| *due <= self.time);
+            noticed |= match (timer, change) {
+                (Some((due, account)), change) if change.is_none_or(|change| due <= change.0) => {
+                    self.dead_men.remove(account);
+                    *budget -= 1;
+                    self.sweep_for_dead_man(account, sink);
+                    true
+                }
+                (_, Some((_, item))) if item < CALENDARS_MAX as u32 => {
+                    self.make_transition(item as usize, budget, sink)
+                }
+                (_, Some((_, item))) => {
+                    *budget -= 1;
+                    self.end_call((item - CALENDARS_MAX as u32) as u16, sink);
+                    true
+                }
+                (_, None) => break,
+            };
         }
-        *budget < full
+        noticed
     }
 }

@@ -7,9 +7,10 @@ use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
     AccountId, Amount, AuctionRules, ClientOrderId, Currency, CurrencyId, DoneReason, Handling,
-    Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderSize, PostOnly, Price,
-    Quantity, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderSize, PlannedTransition,
+    PostOnly, Price, Quantity, SelfTrade, Seq, Side, TimeInForce, Timestamp,
 };
+use std::collections::VecDeque;
 
 /// An account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,23 @@ pub struct InstrumentView<'a> {
     pub auction_rules: &'a AuctionRules,
     /// The price of its last auction; zero before the first.
     pub auction_price: Price,
+    /// The calendar whose timetable it follows, or empty.
+    pub calendar: Name,
+}
+
+/// A calendar and its timetable.
+#[derive(Clone, Copy, Debug)]
+pub struct CalendarView<'a> {
+    /// Its name.
+    pub name: Name,
+    /// Identifies the file of the plan that was adopted last; zero if none was.
+    pub digest: u64,
+    /// The transition that began last.
+    pub begun: Option<PlannedTransition>,
+    /// The transitions that have not begun, by time.
+    pub ahead: &'a VecDeque<PlannedTransition>,
+    /// The transitions of a plan that has not been adopted.
+    pub draft: &'a [PlannedTransition],
 }
 
 /// An order that has ended and is remembered by its client order id, since rules version 2.
@@ -163,6 +181,20 @@ impl Core {
             open_orders: market.open_orders(),
             auction_rules: &market.auction_rules,
             auction_price: market.auction_price,
+            calendar: market
+                .calendar
+                .map_or(Name::EMPTY, |at| self.calendars[usize::from(at)].name),
+        })
+    }
+
+    /// All calendars, in the order in which they became known.
+    pub fn calendars(&self) -> impl ExactSizeIterator<Item = CalendarView<'_>> {
+        self.calendars.iter().map(|calendar| CalendarView {
+            name: calendar.name,
+            digest: calendar.digest,
+            begun: calendar.begun,
+            ahead: &calendar.ahead,
+            draft: &calendar.draft,
         })
     }
 
@@ -222,7 +254,7 @@ impl Core {
             let mut terms = known.terms;
             terms.price = end.price;
             terms.self_trade = Some(end.self_trade);
-            if terms.time_in_force == TimeInForce::Day {
+            if terms.time_in_force.ends_by_timetable() {
                 terms.expire_at = end.expire_at;
             }
             if let OrderSize::Base(quantity) = &mut terms.size {

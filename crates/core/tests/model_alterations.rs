@@ -21,9 +21,9 @@ fn caught(alteration: Alteration) -> Failure {
 }
 
 fn caught_under(rules_version: u32, alteration: Alteration) -> Failure {
-    let shallow = (0..200).map(|seed| Case::new(seed, Profile::General));
-    let deep = (0..100).map(|seed| Case::new(seed, Profile::Deep));
-    let tight = (0..200).map(|seed| Case::new(seed, Profile::Tight));
+    let shallow = (0..500).map(|seed| Case::new(seed, Profile::General));
+    let deep = (0..120).map(|seed| Case::new(seed, Profile::Deep));
+    let tight = (0..500).map(|seed| Case::new(seed, Profile::Tight));
     shallow
         .chain(deep)
         .chain(tight)
@@ -84,6 +84,10 @@ alterations! {
     a_restriction_lifted_by_the_other_side_is_noticed: RestrictionsShared;
     a_withdrawal_of_a_frozen_account_is_noticed: FrozenWithdraws;
     a_reduction_refused_by_a_restriction_is_noticed: ReductionRestricted;
+    a_timetable_that_ends_a_halt_is_noticed: HaltsEndByTimetable;
+    late_transitions_that_are_dropped_are_noticed: LateTransitionsDropped;
+    a_cancel_in_a_no_cancel_period_is_noticed: NoCancelIgnored;
+    a_day_that_ends_by_the_clock_is_noticed: DayEndsByClock;
 }
 
 /// Since rules version 4 every limit in a book is on the tick.

@@ -472,7 +472,7 @@ pub enum Event {
     TransitionBegun {
         /// The calendar.
         calendar: Name,
-        /// When it was to begin. The time of the command is later if the venue was down.
+        /// When it was to begin. The command may be of a later time.
         at: Timestamp,
         /// The phase.
         state: InstrumentState,

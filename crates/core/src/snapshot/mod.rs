@@ -5,6 +5,7 @@
 
 mod read;
 mod read_background;
+mod read_timetable;
 mod reader;
 mod write;
 

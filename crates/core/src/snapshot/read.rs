@@ -2,6 +2,7 @@
 
 use super::SnapshotError;
 use super::read_background::{background, works};
+use super::read_timetable::calendars;
 use super::reader::Reader;
 use crate::Core;
 use crate::book::LimitOrder;
@@ -11,7 +12,6 @@ use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
 use crate::limits::{CoreConfig, Limits};
 use crate::orders::{Attributes, STAND_IN};
-use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
 use crate::references::KnownDeposit;
 use crate::restrictions::RestrictionPair;
@@ -76,6 +76,9 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
     if format >= WITH_RESIDUES {
         deposits(&mut core, &mut from)?;
         ended_withdrawals(&mut core, &mut from)?;
+    }
+    if format >= FORMAT_WITH_AUCTIONS {
+        calendars(&mut core, &mut from)?;
     }
     from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
     core.settle_due();
@@ -190,14 +193,11 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         market.last_price = from.price()?;
         if from.format >= FORMAT_WITH_AUCTIONS {
             auctions_of(&mut market, from)?;
-            if let Some(call) = market.call
-                && call.ends != Timestamp::MAX
-            {
-                core.call_ends.insert(number - 1, call.ends, u64::from(number - 1));
-            }
         }
         market.settle_entry();
+        let call = market.call;
         core.markets.push(market);
+        core.set_call(number as u16 - 1, call);
     }
     Ok(())
 }
@@ -223,10 +223,10 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
     from.refuse_unless(on_grid, "the grid of prices is not positive")?;
     if from.bool()? {
         let (ends, next, extended) = (from.time()?, from.choice()?, from.bool()?);
-        let follows = matches!(next, InstrumentState::Open | InstrumentState::Closed);
-        let fine = follows && market.state().collects();
+        let fine = follows_an_auction(next) && market.state().collects();
         from.refuse_unless(fine, "an instrument that is in no call has the end of one")?;
-        market.call = Some(TimedCall { ends, next, extended });
+        let no_cancel_from = from.time()?;
+        market.call = Some(TimedCall { ends, next, extended, no_cancel_from });
     }
     market.uncrossing_since = from.time()?;
     (market.restriction, market.clearing) = (from.choice()?, from.bool()?);
@@ -234,7 +234,14 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
         && (!market.clearing
             || (market.restriction == Restriction::CancelOnly
                 && market.state() != InstrumentState::Withdrawn));
-    from.refuse_unless(fine, "an instrument cannot have such a restriction")
+    from.refuse_unless(fine, "an instrument cannot have such a restriction")?;
+    market.calendar = from.u8()?.checked_sub(1);
+    Ok(())
+}
+
+/// Whether a phase can follow the uncrossing of a call.
+pub(super) fn follows_an_auction(next: InstrumentState) -> bool {
+    next.collects() || matches!(next, InstrumentState::Open | InstrumentState::Closed)
 }
 
 fn rules(from: &mut Reader<'_>) -> Result<TradingRules> {
@@ -376,8 +383,8 @@ fn order(
     let mut attributes = attributes(from, side)?;
     attributes.is_market = from.format >= FORMAT_WITH_AUCTIONS && from.bool()?;
     let for_auction = attributes.time_in_force.is_for_auction();
-    let known =
-        (core.rules_since(WITH_AUCTIONS) || !for_auction) && (for_auction || !attributes.is_market);
+    let known = core.rules_since(attributes.time_in_force.rules_version_min())
+        && (for_auction || !attributes.is_market);
     from.refuse_unless(known, "the rules in force do not know the attributes of an order")?;
     let client = client_entry(core, from, account)?;
     let member = core.accounts.get(account).member;

@@ -1,6 +1,6 @@
 //! Background work from bytes: mass cancels, closings, uncrossings, and the work of rules version 1.
 
-use super::read::{FORMAT_WITH_AUCTIONS, Result, account_slot};
+use super::read::{FORMAT_WITH_AUCTIONS, Result, account_slot, follows_an_auction};
 use super::reader::Reader;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
@@ -77,7 +77,7 @@ fn uncrossings(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             || phase == InstrumentState::Closed
             || phase == InstrumentState::Listed
             || phase == InstrumentState::Withdrawn)
-            && matches!(next, InstrumentState::Open | InstrumentState::Closed);
+            && follows_an_auction(next);
         from.refuse_unless(fine, "an uncrossing is of an instrument that was in no call")?;
         let check = match from.u8()? {
             0 => PriceCheck::Off,

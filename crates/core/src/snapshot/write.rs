@@ -9,10 +9,11 @@ use crate::client_ids::Remembered;
 use crate::instruments::Market;
 use crate::orders::NIL;
 use crate::taker::{Remaining, Taker};
+use crate::timetable::CalendarPlan;
 use crate::work::BackgroundTask;
 use rialto_model::{
-    Amount, AuctionRules, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity,
-    Side, Text, Timestamp, TradingRules, Transfer,
+    Amount, AuctionRules, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome,
+    PlannedTransition, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
@@ -101,6 +102,10 @@ impl Core {
         }
         if out.format >= 3 {
             self.write_references(&mut out);
+        }
+        if out.format >= FORMAT_WITH_AUCTIONS {
+            out.count(self.calendars.len());
+            self.calendars.iter().for_each(|calendar| write_calendar(calendar, &mut out));
         }
         out.bytes
     }
@@ -398,10 +403,12 @@ fn write_market(market: &Market, out: &mut Writer) {
         out.u64(call.ends.0);
         out.u8(call.next as u8);
         out.bool(call.extended);
+        out.u64(call.no_cancel_from.0);
     }
     out.u64(market.uncrossing_since.0);
     out.u8(market.restriction.number());
     out.bool(market.clearing);
+    out.u8(market.calendar.map_or(0, |calendar| calendar + 1));
 }
 
 fn write_auction_rules(rules: &AuctionRules, out: &mut Writer) {
@@ -446,6 +453,36 @@ fn write_auction(auction: &Auction, out: &mut Writer) {
         }
         Stage::Ending => out.u8(3),
     }
+}
+
+/// The instruments of the calendar are not written: each instrument names its calendar.
+fn write_calendar(calendar: &CalendarPlan, out: &mut Writer) {
+    out.text(&calendar.name);
+    out.u64(calendar.digest);
+    out.u64(calendar.seed);
+    out.bool(calendar.begun.is_some());
+    if let Some(begun) = &calendar.begun {
+        write_transition(begun, out);
+        out.bool(calendar.pending.is_some());
+        if let Some(position) = calendar.pending {
+            out.u32(position);
+        }
+    }
+    out.count(calendar.ahead.len());
+    calendar.ahead.iter().for_each(|transition| write_transition(transition, out));
+    out.count(calendar.draft.len());
+    calendar.draft.iter().for_each(|transition| write_transition(transition, out));
+}
+
+fn write_transition(transition: &PlannedTransition, out: &mut Writer) {
+    out.u64(transition.at.0);
+    out.u8(transition.state as u8);
+    out.u64(transition.earliest_end.0);
+    out.u32(transition.random_end_ms);
+    out.u8(transition.next as u8);
+    out.u64(transition.no_cancel_from.0);
+    out.bool(transition.ends_session);
+    out.bool(transition.ends_day);
 }
 
 fn write_rules(rules: &TradingRules, out: &mut Writer) {

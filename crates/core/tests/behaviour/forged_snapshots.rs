@@ -4,7 +4,9 @@ use crate::venue::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use rialto_core::Core;
-use rialto_model::{Command, InstrumentState, NewOrder, Seq, TimeInForce, Timestamp};
+use rialto_model::{
+    Command, InstrumentState, NewOrder, PlannedTransition, Seq, TimeInForce, Timestamp,
+};
 
 const SOUND: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 /// Snapshots of every format that holds client order ids, ledgers and works as they are now.
@@ -118,6 +120,45 @@ fn a_search_at_a_point_not_in_its_book_is_refused() {
         let edit = (place - HEADER_BYTES, Edit::Add(1));
         assert!(Core::restore(&forged_at(&sound, [edit]), 0).is_err());
     }
+}
+
+/// A state with two calendars of one transition each, two days apart, at times that nothing else has.
+fn with_calendars() -> (Vec<u8>, [Timestamp; 2]) {
+    let mut venue = Venue::new();
+    let times = [Timestamp(0x1122_3344_5566_7788), Timestamp(0x1122_3345_5566_7788)];
+    for name in ["calendar-a", "calendar-b"] {
+        let calendar = name.parse().unwrap();
+        for (number, time) in (0..).zip(times) {
+            let transition = PlannedTransition::plain(time, InstrumentState::Closed);
+            venue.apply(Command::PlanTransition { calendar, number, transition });
+        }
+        let (count, replace) = (2, true);
+        venue.apply(Command::AdoptPlan { calendar, count, digest: 1, seed: 2, replace });
+    }
+    (venue.core.snapshot(), times)
+}
+
+/// What is said of the snapshot with another byte, `offset` bytes behind the first place of these bytes.
+fn said_of(sound: &[u8], place: &[u8], offset: usize, byte: u8) -> String {
+    let at = sound.windows(place.len()).position(|window| window == place).unwrap();
+    let edit = (at + offset - HEADER_BYTES, Edit::Set(byte));
+    Core::restore(&forged_at(sound, [edit]), 0).err().unwrap().to_string()
+}
+
+#[test]
+fn a_timetable_that_no_core_would_have_is_refused() {
+    let (sound, [first, _]) = with_calendars();
+    let restored = Core::restore(&sound, 0).unwrap();
+    assert_eq!((restored.calendars().len(), restored.next_due()), (2, first));
+    let said = said_of(&sound, b"calendar-a", 9, b'b');
+    assert!(said.contains("the name of another one"), "{said}");
+    let first = first.0.to_le_bytes();
+    let said = said_of(&sound, &first, 7, 0x7f);
+    assert!(said.contains("are not in order"), "{said}");
+    let said = said_of(&sound, &first, 8, InstrumentState::Halted.number());
+    assert!(said.contains("is not consistent"), "{said}");
+    let said = said_of(&sound, b"calendar-a", 10 + 8 + 8, 2);
+    assert!(said.contains("a flag"), "{said}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod self_trade;
 mod snapshots;
 mod sweeping;
 mod time;
+mod timetables;
 mod transfers;
 mod venue;
 mod withdrawals;

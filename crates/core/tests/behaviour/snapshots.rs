@@ -2,15 +2,16 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    AuctionRules, Command, Event, InstrumentId, InstrumentState, MassCancel, MemberId, NewOrder,
-    OrderId, OrderRef, OrderSize, Outcome, PostOnly, Quantity, Restrict, Restriction,
-    RestrictionTarget, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    AuctionRules, Command, Event, InstrumentId, InstrumentState, MassCancel, MemberId, Name,
+    NewOrder, OrderId, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Quantity,
+    RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce,
+    Timestamp,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
 /// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up;
-/// restrictions.
+/// restrictions; calendars.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -37,6 +38,7 @@ fn rich() -> Venue {
     venue.enter(late);
     auctions(&mut venue);
     restrictions(&mut venue);
+    timetables(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -125,6 +127,41 @@ fn restrictions(venue: &mut Venue) {
         venue.apply(Command::Restrict(Restrict { target, restriction, by_member, cancel }));
     }
     assert_eq!(venue.core.restrictions().count(), 6);
+}
+
+/// Instrument 6 is in the no-cancel period of a planned call, with transitions ahead; another calendar
+/// has a plan that has not been adopted.
+fn timetables(venue: &mut Venue) {
+    venue.apply(Command::CreateInstrument(spec("PLANNED", rules())));
+    let calendar: Name = "day".parse().unwrap();
+    let now = venue.time;
+    let at = |later: u64, state| PlannedTransition::plain(Timestamp(now + later), state);
+    let call = PlannedTransition {
+        earliest_end: Timestamp(now + 700_000),
+        random_end_ms: 1,
+        next: InstrumentState::Open,
+        no_cancel_from: Timestamp(now),
+        ..at(0, InstrumentState::Call)
+    };
+    let close = at(900_000, InstrumentState::Closed);
+    let planned = [
+        call,
+        at(800_000, InstrumentState::Open),
+        PlannedTransition { ends_session: true, ends_day: true, ..close },
+    ];
+    for (number, transition) in (0..).zip(planned) {
+        venue.apply(Command::PlanTransition { calendar, number, transition });
+        let other = "other".parse().unwrap();
+        venue.apply(Command::PlanTransition { calendar: other, number, transition });
+    }
+    let instrument = InstrumentId(6);
+    venue.apply(Command::AssignCalendar { instrument, calendar });
+    let (digest, seed, replace) = (0x0102_0304, 0x0506_0708, true);
+    venue.apply(Command::AdoptPlan { calendar, count: 3, digest, seed, replace });
+    venue.tick();
+    let own = NewOrder { instrument, time_in_force: TimeInForce::Gfs, ..buy(ALICE, 50, 1) };
+    let order = venue.enter(own);
+    assert_eq!(venue.cancel(ALICE, order), rejected(RejectReason::NoCancelPeriod));
 }
 
 /// The same commands to both; they must decide alike.

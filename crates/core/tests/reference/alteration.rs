@@ -87,6 +87,14 @@ pub enum Alteration {
     FrozenWithdraws,
     /// A restricted account cannot make an order smaller.
     ReductionRestricted,
+    /// An instrument that is halted follows its timetable.
+    HaltsEndByTimetable,
+    /// Of transitions that are due at once, only the last is made.
+    LateTransitionsDropped,
+    /// Members cancel orders where they may not.
+    NoCancelIgnored,
+    /// A day order of an instrument with a timetable ends by the clock.
+    DayEndsByClock,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

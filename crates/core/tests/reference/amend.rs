@@ -4,7 +4,7 @@ use super::entry::{Check, Verdict, demand};
 use super::{Alteration, Order, Reference};
 use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
 
-const CHECKS: [Check<Amend>; 13] = [
+const CHECKS: [Check<Amend>; 14] = [
     ("account", |venue, amend| venue.account(amend.account).map(drop)),
     ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
     ("state of the instrument", |venue, amend| venue.of(&venue.amended(amend)).check_entry()),
@@ -15,6 +15,9 @@ const CHECKS: [Check<Amend>; 13] = [
         }
         venue.account_enters(amend.account)?;
         venue.instrument_is_entered(change.old.instrument)
+    }),
+    ("whether its call forbids amendments", |venue, amend| {
+        venue.check_cancels(venue.amended(amend).instrument)
     }),
     ("whether anything changes", |venue, amend| {
         let change = venue.change(amend);

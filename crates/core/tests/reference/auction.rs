@@ -21,6 +21,8 @@ pub struct Call {
     pub ends: Option<Timestamp>,
     pub next: InstrumentState,
     pub extended: bool,
+    /// From when on members may not cancel.
+    pub no_cancel_from: Option<Timestamp>,
 }
 
 /// An auction whose orders trade.
@@ -162,9 +164,9 @@ impl Listed {
         use TimeInForce as T;
         let state = self.instrument.state;
         let accepted: &[T] = match state {
-            InstrumentState::Open => &[T::Gtc, T::Day, T::Gtd, T::Ioc, T::Fok],
-            InstrumentState::ClosingCall => &[T::Gtc, T::Day, T::Gtd, T::AtClose, T::Gfa],
-            _ => &[T::Gtc, T::Day, T::Gtd, T::AtOpen, T::Gfa],
+            InstrumentState::Open => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::Ioc, T::Fok],
+            InstrumentState::ClosingCall => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::AtClose, T::Gfa],
+            _ => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::AtOpen, T::Gfa],
         };
         let fits = accepted.contains(&new.time_in_force)
             && (!collects(state) || new.post_only == PostOnly::Off);
@@ -255,7 +257,7 @@ impl Reference {
         Ok(Outcome::Done)
     }
 
-    fn enter_phase(&mut self, id: InstrumentId, state: InstrumentState) {
+    pub(super) fn enter_phase(&mut self, id: InstrumentId, state: InstrumentState) {
         let listed = self.listed_mut(id).expect("it was found before");
         listed.instrument.state = state;
         listed.call = None;
@@ -263,7 +265,7 @@ impl Reference {
         self.pause_clearing(id);
     }
 
-    fn has_an_auction_to_do(&self, id: InstrumentId) -> bool {
+    pub(super) fn has_an_auction_to_do(&self, id: InstrumentId) -> bool {
         let mut orders = self.orders.iter().filter(|order| order.instrument == id);
         self.is_crossed(id) || orders.any(|order| is_for_auction(order.time_in_force))
     }
@@ -276,7 +278,11 @@ impl Reference {
         }
     }
 
-    fn begin_uncrossing(&mut self, instrument: InstrumentId, next: InstrumentState) -> Auction {
+    pub(super) fn begin_uncrossing(
+        &mut self,
+        instrument: InstrumentId,
+        next: InstrumentState,
+    ) -> Auction {
         let time = self.time;
         let listed = self.listed_mut(instrument).expect("it was found before");
         let phase = listed.instrument.state;
@@ -290,29 +296,12 @@ impl Reference {
         Auction { instrument, phase, next, compares, stage: Stage::Expiring }
     }
 
-    /// Calls whose time is over, the earliest first.
-    pub(super) fn end_calls(&mut self, visited: &mut usize) {
-        while let Some((due, id)) = self.first_call_end()
-            && due <= self.time
-            && *visited < ORDERS_PER_COMMAND
-        {
-            *visited += 1;
-            let call = self.listed(id).expect("it was found").call.expect("it has an end");
-            let auction = self.begin_uncrossing(id, call.next);
-            self.auctions.push(auction);
-        }
-    }
-
-    fn first_call_end(&self) -> Option<(Timestamp, InstrumentId)> {
-        let ends = self
-            .instruments
-            .iter()
-            .filter_map(|listed| Some((listed.call?.ends?, listed.instrument.id)));
-        ends.min()
-    }
-
-    pub(super) fn next_call_end(&self) -> Timestamp {
-        self.first_call_end().map_or(Timestamp::MAX, |(due, _)| due)
+    /// Ends a call whose time is over.
+    pub(super) fn end_call(&mut self, id: InstrumentId, visited: &mut usize) {
+        *visited += 1;
+        let call = self.listed(id).expect("it was found").call.expect("it has an end");
+        let auction = self.begin_uncrossing(id, call.next);
+        self.auctions.push(auction);
     }
 
     /// Continues an auction as far as one command may; returns what is left of it.
@@ -377,6 +366,7 @@ impl Reference {
                     }
                     self.release_held_up();
                     self.enter_phase(id, auction.next);
+                    self.resume_timetable(id);
                     return None;
                 }
             };
@@ -568,7 +558,8 @@ impl Reference {
         let time = self.time;
         let listed = self.listed_mut(instrument).expect("it is listed");
         let ends = (!until_command).then(|| time.saturating_add(listed.draw_length()));
-        listed.call = Some(Call { ends, next: InstrumentState::Open, extended: false });
+        let next = InstrumentState::Open;
+        listed.call = Some(Call { ends, next, extended: false, no_cancel_from: None });
     }
 
     fn announce(&mut self, instrument: InstrumentId, best: Best) {

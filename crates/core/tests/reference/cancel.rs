@@ -18,6 +18,7 @@ impl Reference {
         if self.of(&order).is_uncrossing() {
             return Err(RejectReason::InstrumentUncrossing);
         }
+        self.check_cancels(order.instrument)?;
         self.remove(order.id);
         Ok(self.end(&order, DoneReason::Cancelled))
     }

@@ -28,7 +28,7 @@ pub const DONE_REASONS: [DoneReason; 11] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 29] = [
+pub const EVENT_KINDS: [&str; 34] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -58,10 +58,15 @@ pub const EVENT_KINDS: [&str; 29] = [
     "Interrupted",
     "Attributed",
     "Restricted",
+    "TransitionPlanned",
+    "PlanAdopted",
+    "CalendarAssigned",
+    "TransitionMoved",
+    "TransitionBegun",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 51] = [
+pub const SITUATIONS: [(&str, u64); 56] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -113,6 +118,11 @@ pub const SITUATIONS: [(&str, u64); 51] = [
     ("orders of an instrument cleared in a Tick", 5),
     ("clearing held up by an auction", 1),
     ("snapshot with a walk", 1),
+    ("transitions due at once", 20),
+    ("transition led to an auction", 20),
+    ("session order", 50),
+    ("mass cancel left orders", 10),
+    ("snapshot with a timetable", 50),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -146,6 +156,11 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::Interrupted(_) => "Interrupted",
         Event::Attributed(_) => "Attributed",
         Event::Restricted(_) => "Restricted",
+        Event::TransitionPlanned { .. } => "TransitionPlanned",
+        Event::PlanAdopted { .. } => "PlanAdopted",
+        Event::CalendarAssigned { .. } => "CalendarAssigned",
+        Event::TransitionMoved { .. } => "TransitionMoved",
+        Event::TransitionBegun { .. } => "TransitionBegun",
     }
 }
 
@@ -242,6 +257,9 @@ impl Coverage {
                     if terms.time_in_force == TimeInForce::Day {
                         self.saw("day order");
                     }
+                    if terms.time_in_force == TimeInForce::Gfs {
+                        self.saw("session order");
+                    }
                     if let Command::Place(entered) = command
                         && terms.post_only == PostOnly::Slide
                         && terms.price != entered.price
@@ -252,6 +270,7 @@ impl Coverage {
                 _ => {}
             }
         }
+        self.note_transitions(events);
         let own = |event: &Event| matches!(event, Event::Done(done) if done.reason == DoneReason::SelfTrade);
         if *command == Command::Tick && auction {
             self.saw("auction continued by a Tick");
@@ -326,6 +345,21 @@ impl Coverage {
         };
         if matches!(command, Command::Restrict(_)) && now.restrictions.iter().any(both) {
             self.saw("a member's own restriction beside an operator's");
+        }
+    }
+
+    fn note_transitions(&mut self, events: &[Event]) {
+        let begins = |event: &&Event| matches!(event, Event::TransitionBegun { .. });
+        let uncrosses = |event: &&Event| {
+            let state = InstrumentState::Uncrossing;
+            matches!(event, Event::InstrumentStateSet { state: it, .. } if *it == state)
+        };
+        if events.iter().filter(begins).count() > 1 {
+            self.saw("transitions due at once");
+        }
+        let begun = events.iter().skip_while(|event| !begins(event));
+        if begun.clone().any(|event| uncrosses(&event)) {
+            self.saw("transition led to an auction");
         }
     }
 

@@ -117,10 +117,11 @@ impl Reference {
         before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
     }
 
-    /// The capacity came with version 3, auctions with version 4.
+    /// The capacity came with version 3, auctions and sessions with version 4.
     fn knows_attributes(&self, new: &NewOrder) -> Verdict {
         let is_known = (new.handling.capacity.is_none() || self.rules_version >= 3)
-            && (!is_for_auction(new.time_in_force) || self.rules_version >= 4);
+            && (!is_for_auction(new.time_in_force) || self.rules_version >= 4)
+            && (new.time_in_force != TimeInForce::Gfs || self.rules_version >= 4);
         demand(is_known, RejectReason::AttributeUnknown)
     }
 
@@ -182,7 +183,14 @@ impl Reference {
             TimeInForce::Gtd if new.expire_at > self.time => Ok(new.expire_at),
             TimeInForce::Gtd => Err(RejectReason::ExpiryInvalid),
             _ if is_given => Err(RejectReason::ExpiryInvalid),
+            TimeInForce::Gfs => {
+                let end = self.planned_end(new.instrument, TimeInForce::Gfs);
+                end.ok_or(RejectReason::ExpiryInvalid)
+            }
             TimeInForce::Day => {
+                if let Some(end) = self.planned_end(new.instrument, TimeInForce::Day) {
+                    return Ok(end);
+                }
                 let end = self.listed(new.instrument)?.instrument.spec.rules.day_end_s;
                 let today = self.time.0 / Timestamp::DAY;
                 let ends = (today..).map(|day| {

@@ -165,6 +165,7 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.sweeps == after.sweeps
         && before.held_up == after.held_up
         && before.auctions == after.auctions
+        && before.timetables == after.timetables
         && before.postings == after.postings
         && before.transfers == after.transfers
         && before.deposits == after.deposits

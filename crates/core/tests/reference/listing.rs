@@ -204,6 +204,7 @@ impl Reference {
             calls: 0,
             auction_price: None,
             call: None,
+            calendar: Name::EMPTY,
             uncrossing_since: Timestamp::ZERO,
             clearing: false,
         }

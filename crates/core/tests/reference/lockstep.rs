@@ -301,6 +301,11 @@ impl Lockstep {
             self.coverage.note_suspended(command, taker);
         }
         self.coverage.note_restrictions(command, &events, &self.reference);
+        if let Command::MassCancel(which) = command
+            && self.reference.leaves_orders(which.account)
+        {
+            self.coverage.saw("mass cancel left orders");
+        }
         if matches!(events[0], Event::Amended(_)) && self.reference.has_background_work() {
             self.coverage.saw("amended while background work went on");
         }
@@ -369,6 +374,9 @@ impl Lockstep {
             let told = self.core.ended_orders();
             return Err(format!("orders that ended: core {told:?}\nreference {ended:?}"));
         }
+        if !self.core.has_timetables(&self.reference.timetables) {
+            return Err(format!("they disagree on {:?}", self.reference.timetables));
+        }
         if self.fold.balances() != core.balances {
             return Err(format!(
                 "events tell of {:?}\ncore holds     {:?}",
@@ -386,6 +394,9 @@ impl Lockstep {
             let id = listed.instrument.id;
             if self.core.instrument(id) != (listed.instrument, listed.last_price) {
                 return Err(format!("they disagree on {:?}", listed.instrument));
+            }
+            if self.core.calendar_of(id) != listed.calendar {
+                return Err(format!("they disagree on the calendar of {id}"));
             }
             for side in [Side::Buy, Side::Sell] {
                 let told = self.fold.queue(id, side);
@@ -426,6 +437,9 @@ impl Lockstep {
         }
         if !self.reference.walks.is_empty() {
             self.coverage.saw("snapshot with a walk");
+        }
+        if self.reference.timetables.iter().any(|timetable| !timetable.ahead().is_empty()) {
+            self.coverage.saw("snapshot with a timetable");
         }
         if !self.reference.held_up.is_empty() {
             self.coverage.saw("snapshot with a mass cancel held up");

@@ -38,6 +38,7 @@ pub mod restriction;
 mod state;
 mod subject;
 mod sweep;
+pub mod timetable;
 pub mod transfer;
 mod withdrawal;
 pub mod world;
@@ -112,6 +113,18 @@ impl Reference {
                 self.set_auction_rules(*instrument, rules, *seed)
             }
             Command::Restrict(restrict) => self.restrict(restrict),
+            Command::PlanTransition { calendar, number, transition } => {
+                self.plan_transition(*calendar, *number, transition)
+            }
+            Command::AdoptPlan { calendar, count, digest, seed, replace } => {
+                self.adopt_plan(*calendar, (*count, *digest), *seed, *replace)
+            }
+            Command::AssignCalendar { instrument, calendar } => {
+                self.assign_calendar(*instrument, *calendar)
+            }
+            Command::MoveTransition { calendar, at, to } => {
+                self.move_transition(*calendar, *at, *to)
+            }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
             Command::SettleWithdrawal { account, reference } => {
                 self.settle_withdrawal(*account, *reference)
@@ -134,9 +147,8 @@ impl Reference {
         if self.taking.is_some() {
             return Timestamp::ZERO;
         }
-        let timers = self.accounts.values().filter_map(|account| account.dead_man);
-        let timers = timers.min().unwrap_or(Timestamp::MAX).min(self.next_call_end());
-        if self.rules_version >= 2 { timers } else { timers.min(self.first_expiry()) }
+        let due = self.first_due();
+        if self.rules_version >= 2 { due } else { due.min(self.first_expiry()) }
     }
 
     fn first_expiry(&self) -> Timestamp {
@@ -169,10 +181,7 @@ impl Reference {
                 Some(taker) => {
                     self.take(taker, &mut visited);
                 }
-                None => {
-                    self.begin_dead_men(&mut visited);
-                    self.end_calls(&mut visited);
-                }
+                None => self.make_due(&mut visited),
             }
             self.take_turns(&mut visited);
         } else if let Some(taker) = self.taking.take() {
@@ -245,7 +254,8 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
         Command::MassCancel(which) => which.instrument,
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }
-        | Command::SetAuctionRules { instrument, .. } => Some(*instrument),
+        | Command::SetAuctionRules { instrument, .. }
+        | Command::AssignCalendar { instrument, .. } => Some(*instrument),
         Command::Restrict(Restrict {
             target: RestrictionTarget::Instrument(instrument), ..
         }) => Some(*instrument),

@@ -6,6 +6,7 @@ use super::auction::{Auction, Call, Span};
 use super::postings::Posting;
 use super::restriction::Walk;
 use super::sweep::{Sweep, Turn};
+use super::timetable::Timetable;
 use rialto_core::Limits;
 use rialto_model::{
     AccountId, Amount, AuctionRules, ClientOrderId, Currency, DoneReason, EngineId, Event,
@@ -63,6 +64,8 @@ pub struct Listed {
     pub calls: u64,
     pub auction_price: Option<Price>,
     pub call: Option<Call>,
+    /// Empty if it follows no timetable.
+    pub calendar: Name,
     pub uncrossing_since: Timestamp,
     /// Whether it is restricted and its orders are still being cancelled.
     pub clearing: bool,
@@ -206,6 +209,7 @@ pub struct Reference {
     /// The cancels of members and of the venue, in the order of their turns.
     pub walks: Vec<Walk>,
     pub turn: Turn,
+    pub timetables: Vec<Timetable>,
     /// What is remembered under rules version 1.
     pub transfers: Vec<RememberedTransfer>,
     /// Deposits of any age, and the withdrawals that are remembered, under rules version 2.
@@ -252,6 +256,7 @@ impl Reference {
             restrictions: Vec::new(),
             walks: Vec::new(),
             turn: Turn::Cancels,
+            timetables: Vec::new(),
             transfers: Vec::new(),
             deposits: Vec::new(),
             ended_withdrawals: Vec::new(),

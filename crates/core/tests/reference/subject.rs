@@ -2,10 +2,11 @@
 
 use super::Finish;
 use super::invariants::{Holdings, Standing};
-use rialto_core::{Core, CoreConfig, EndedOrder, Limits, StateHash};
+use super::timetable::Timetable;
+use rialto_core::{CalendarView, Core, CoreConfig, EndedOrder, Limits, StateHash};
 use rialto_model::{
-    AccountId, Attribution, Command, EngineId, Event, Instrument, InstrumentId, OrderId, Outcome,
-    Price, Restrict, Seq, Side, Timestamp, Transfer,
+    AccountId, Attribution, Command, EngineId, Event, Instrument, InstrumentId, Name, OrderId,
+    Outcome, Price, Restrict, Seq, Side, Timestamp, Transfer,
 };
 use std::collections::BTreeMap;
 
@@ -105,6 +106,21 @@ impl Subject {
         let mut all: Vec<_> = self.0.restrictions().collect();
         all.sort_by_key(|set| (set.target, set.by_member));
         all
+    }
+
+    /// The calendar that each instrument follows, or an empty name.
+    pub fn calendar_of(&self, id: InstrumentId) -> Name {
+        self.0.instrument(id).expect("the reference lists it").calendar
+    }
+
+    /// Whether the calendars are these.
+    pub fn has_timetables(&self, all: &[Timetable]) -> bool {
+        let agree = |(view, other): (CalendarView<'_>, &Timetable)| {
+            let digest = (view.name, view.digest) == (other.name, other.digest);
+            let plans = view.draft == other.draft && view.ahead == &other.ahead();
+            digest && plans && view.begun == other.last_begun()
+        };
+        self.0.calendars().len() == all.len() && self.0.calendars().zip(all).all(agree)
     }
 
     /// The withdrawals that are held, in the order in which they were.

@@ -174,7 +174,8 @@ impl Reference {
                 return (cancelled, Left::More);
             }
             let all = self.gets_wrong(super::Alteration::DisconnectTakesAll);
-            let why = Self::why(&sweep.requests, &order, all);
+            let is_free = self.check_cancels(order.instrument).is_ok();
+            let why = Self::why(&sweep.requests, &order, (all, is_free));
             let is_free = self.gets_wrong(super::Alteration::FrozenOrdersCancelled);
             let is_frozen = why.is_some() && self.of(&order).is_uncrossing() && !is_free;
             *visited += 1;
@@ -189,7 +190,11 @@ impl Reference {
     }
 
     /// Why an order that is visited ends: of several reasons the first of these.
-    fn why(requests: &[Request], order: &Order, all: bool) -> Option<DoneReason> {
+    fn why(
+        requests: &[Request],
+        order: &Order,
+        (all, may_cancel): (bool, bool),
+    ) -> Option<DoneReason> {
         let asks = |is_meant: &dyn Fn(Meant) -> bool| {
             requests.iter().any(|request| order.id <= request.last && is_meant(request.meant))
         };
@@ -201,7 +206,7 @@ impl Reference {
         };
         let leaves = order.handling.cancel_on_disconnect || all;
         let reasons = [
-            (asks(&of_side), DoneReason::MassCancelled),
+            (may_cancel && asks(&of_side), DoneReason::MassCancelled),
             (asks(&|meant| meant == Meant::DeadMan), DoneReason::DeadMan),
             (leaves && asks(&|meant| meant == Meant::Disconnect), DoneReason::Disconnected),
             (asks(&|meant| meant == Meant::Restricted), DoneReason::Restricted),
@@ -209,27 +214,17 @@ impl Reference {
         reasons.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, reason)| reason)
     }
 
-    /// Fires the dead-man timers that have run out, the oldest first; their orders are cancelled
-    /// in turns.
-    pub(super) fn begin_dead_men(&mut self, visited: &mut usize) {
-        loop {
-            let due = self.accounts.iter().filter_map(|(id, account)| {
-                Some((account.dead_man.filter(|due| *due <= self.time)?, *id))
-            });
-            let Some((_, account)) = due.min() else { return };
-            if *visited >= ORDERS_PER_COMMAND {
-                return;
-            }
-            *visited += 1;
-            self.account_mut(account).expect("it has a timer").dead_man = None;
-            let pending = self.orders.iter().any(|order| order.account == account);
-            if pending {
-                let last = OrderId::from_parts(self.engine, self.orders_entered);
-                self.request(account, &[Meant::DeadMan], last);
-            }
-            let (instrument, cancelled) = (InstrumentId(0), 0);
-            self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
+    /// Fires a dead-man timer that has run out. The orders are cancelled in turns.
+    pub(super) fn begin_dead_man(&mut self, account: AccountId, visited: &mut usize) {
+        *visited += 1;
+        self.account_mut(account).expect("it has a timer").dead_man = None;
+        let pending = self.orders.iter().any(|order| order.account == account);
+        if pending {
+            let last = OrderId::from_parts(self.engine, self.orders_entered);
+            self.request(account, &[Meant::DeadMan], last);
         }
+        let (instrument, cancelled) = (InstrumentId(0), 0);
+        self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
     }
 
     /// Lets everything that continues have its turn, as far as one command may.

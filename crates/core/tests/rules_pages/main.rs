@@ -6,6 +6,7 @@ mod page;
 mod phases;
 mod price_ranges;
 mod restrictions;
+mod timetable;
 mod uncrossing;
 #[allow(dead_code, unreachable_pub, reason = "these tests use a part of it")]
 #[path = "../behaviour/venue.rs"]

@@ -2,13 +2,40 @@
 
 use super::{MILLISECOND, SPOT, Script, buy, market, sell, transfer};
 use rialto_model::{
-    AccountId, AuctionRules, Command, InstrumentState, MemberId, NewOrder, OrderSize, PostOnly,
-    Price, Quantity, Restrict, Restriction, RestrictionTarget, SelfTrade, Side, TimeInForce,
-    TradingRules,
+    AccountId, AuctionRules, Command, InstrumentState, MemberId, Name, NewOrder, OrderSize,
+    PlannedTransition, PostOnly, Price, Quantity, Restrict, Restriction, RestrictionTarget,
+    SelfTrade, Side, TimeInForce, Timestamp, TradingRules,
 };
 
 fn for_auction(order: NewOrder) -> NewOrder {
     NewOrder { time_in_force: TimeInForce::Gfa, ..order }
+}
+
+const fn day_length() -> u64 {
+    200 * MILLISECOND
+}
+
+/// A day of two sessions that begins soon.
+fn day_from(time: Timestamp) -> Vec<PlannedTransition> {
+    use InstrumentState as S;
+    let at = |part: u64| time.saturating_add(part * day_length() / 20);
+    let plain = |part, state| PlannedTransition::plain(at(part), state);
+    let call = |part, state, next| PlannedTransition {
+        earliest_end: at(part + 2),
+        random_end_ms: 5,
+        next,
+        no_cancel_from: at(part + 1),
+        ..plain(part, state)
+    };
+    vec![
+        plain(1, S::PreOpen),
+        call(3, S::Call, S::Open),
+        plain(6, S::Open),
+        PlannedTransition { ends_session: true, ..plain(9, S::Closed) },
+        plain(11, S::Open),
+        call(14, S::ClosingCall, S::Closed),
+        PlannedTransition { ends_session: true, ends_day: true, ..plain(19, S::Closed) },
+    ]
 }
 
 fn market_for_auction(account: u32, side: Side, quantity: i64) -> NewOrder {
@@ -24,6 +51,7 @@ impl Script {
         self.ranges();
         self.finer_ticks();
         self.restrictions();
+        self.timetables();
     }
 
     fn set_auction_rules(&mut self, rules: AuctionRules) {
@@ -205,6 +233,51 @@ impl Script {
             }));
             self.clear();
         }
+    }
+
+    fn plan(&mut self, calendar: Name, transitions: &[PlannedTransition], replace: bool) {
+        for (number, transition) in (0..).zip(transitions) {
+            let transition = *transition;
+            self.does(Command::PlanTransition { calendar, number, transition });
+        }
+        let count = transitions.len() as u32;
+        self.does(Command::AdoptPlan { calendar, count, digest: 5, seed: 6, replace });
+    }
+
+    /// A day by a timetable, with orders in every phase; plans that are refused, replaced and moved;
+    /// transitions that come late.
+    fn timetables(&mut self) {
+        let calendar: Name = "day".parse().expect("it is short");
+        self.does(Command::AssignCalendar { instrument: SPOT, calendar });
+        self.does(Command::MoveTransition { calendar, at: Timestamp(1), to: Timestamp(2) });
+        for late in [false, true] {
+            let day = day_from(self.venue.time);
+            self.plan(calendar, &day[1..3], true);
+            self.plan(calendar, &day, false);
+            self.plan(calendar, &day, true);
+            self.does(Command::AssignCalendar { instrument: SPOT, calendar });
+            let (at, to) = (day[2].at, day[2].at.saturating_add(MILLISECOND));
+            self.does(Command::MoveTransition { calendar, at, to });
+            self.does(Command::MoveTransition { calendar, at: to, to: at });
+            self.does(Command::MoveTransition { calendar, at, to: day[0].at });
+            if late {
+                self.pass(20 * day_length());
+            }
+            for _ in 0..24 {
+                self.place(NewOrder { time_in_force: TimeInForce::Gfs, ..buy(1, 101, 2) });
+                self.place(NewOrder { time_in_force: TimeInForce::Day, ..sell(2, 99, 3) });
+                let own = self.place(buy(3, 100, 1));
+                self.amend(3, own, None, Some(2));
+                self.cancel(3, own);
+                self.mass_cancel(2, None, None);
+                self.pass(day_length() / 20);
+                self.settle();
+            }
+            self.open();
+            self.clear();
+        }
+        self.does(Command::AdoptPlan { calendar, count: 1, digest: 0, seed: 0, replace: true });
+        self.does(Command::AssignCalendar { instrument: SPOT, calendar: Name::EMPTY });
     }
 
     /// A tick and a lot change only to finer ones.
