@@ -8,6 +8,7 @@ mod read_background;
 mod read_timetable;
 mod reader;
 mod write;
+mod write_timetable;
 
 use crate::Core;
 use crate::phases::WITH_AUCTIONS;

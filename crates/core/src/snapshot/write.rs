@@ -1,6 +1,7 @@
 //! The state as bytes.
 
 use super::read::FORMAT_WITH_AUCTIONS;
+use super::write_timetable::write_calendar;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Sweep};
@@ -9,33 +10,32 @@ use crate::client_ids::Remembered;
 use crate::instruments::Market;
 use crate::orders::NIL;
 use crate::taker::{Remaining, Taker};
-use crate::timetable::CalendarPlan;
 use crate::work::BackgroundTask;
 use rialto_model::{
-    Amount, AuctionRules, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome,
-    PlannedTransition, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
+    Amount, AuctionRules, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity,
+    Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
-struct Writer {
+pub(super) struct Writer {
     format: u32,
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    fn u8(&mut self, value: u8) {
+    pub(super) fn u8(&mut self, value: u8) {
         self.bytes.push(value);
     }
-    fn bool(&mut self, value: bool) {
+    pub(super) fn bool(&mut self, value: bool) {
         self.u8(u8::from(value));
     }
     fn u16(&mut self, value: u16) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
-    fn u32(&mut self, value: u32) {
+    pub(super) fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
-    fn u64(&mut self, value: u64) {
+    pub(super) fn u64(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
     fn i32(&mut self, value: i32) {
@@ -50,11 +50,11 @@ impl Writer {
     fn quantity(&mut self, value: Quantity) {
         self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
-    fn text<const N: usize>(&mut self, text: &Text<N>) {
+    pub(super) fn text<const N: usize>(&mut self, text: &Text<N>) {
         self.u8(text.len() as u8);
         self.bytes.extend_from_slice(text.as_bytes());
     }
-    fn count(&mut self, count: usize) {
+    pub(super) fn count(&mut self, count: usize) {
         self.u32(u32::try_from(count).expect("everything is bounded far below 2^32"));
     }
 }
@@ -453,36 +453,6 @@ fn write_auction(auction: &Auction, out: &mut Writer) {
         }
         Stage::Ending => out.u8(3),
     }
-}
-
-/// The instruments of the calendar are not written: each instrument names its calendar.
-fn write_calendar(calendar: &CalendarPlan, out: &mut Writer) {
-    out.text(&calendar.name);
-    out.u64(calendar.digest);
-    out.u64(calendar.seed);
-    out.bool(calendar.begun.is_some());
-    if let Some(begun) = &calendar.begun {
-        write_transition(begun, out);
-        out.bool(calendar.pending.is_some());
-        if let Some(position) = calendar.pending {
-            out.u32(position);
-        }
-    }
-    out.count(calendar.ahead.len());
-    calendar.ahead.iter().for_each(|transition| write_transition(transition, out));
-    out.count(calendar.draft.len());
-    calendar.draft.iter().for_each(|transition| write_transition(transition, out));
-}
-
-fn write_transition(transition: &PlannedTransition, out: &mut Writer) {
-    out.u64(transition.at.0);
-    out.u8(transition.state as u8);
-    out.u64(transition.earliest_end.0);
-    out.u32(transition.random_end_ms);
-    out.u8(transition.next as u8);
-    out.u64(transition.no_cancel_from.0);
-    out.bool(transition.ends_session);
-    out.bool(transition.ends_day);
 }
 
 fn write_rules(rules: &TradingRules, out: &mut Writer) {
