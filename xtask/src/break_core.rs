@@ -173,7 +173,7 @@ const ALTERATIONS: [Alteration; 27] = [
         decision: "a call that waits for a command does not follow its timetable",
         file: "timetable.rs",
         from: "if market.call.is_some_and(|call| call.until_command()) {",
-        to: "if market.call.is_some_and(|call| call.until_command() && call.extended && false) {",
+        to: "if market.call.is_some_and(|_| false) {",
         test: SHALLOW,
     },
     Alteration {

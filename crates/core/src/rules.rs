@@ -30,13 +30,16 @@
 //!
 //! Version 4 knows auctions and timetables: see [Phases](#phases) and what follows it. It knows
 //! restrictions, and attributions: the first event of an operator's command says who sent it, and why.
-//! Its state has format 4. It decides as version 3 does in an instrument that is open, halted or
-//! withdrawn and whose rules for auctions were never set, with one exception: while orders are open,
+//! Its state has format 4.
+//!
+//! It decides as version 3 does in an instrument that is open, halted or withdrawn, whose rules for
+//! auctions were never set and which follows no calendar, with one exception: while orders are open,
 //! a new tick or lot must divide the old one, so that every open order could have been entered under
-//! it ([`HasOpenOrders`]). Versions before it refuse orders for an auction or for a session as
-//! [`AttributeUnknown`], the phases of auctions as [`StateUnknown`], and rules for auctions,
-//! restrictions and the commands of timetables as [`CommandUnknown`]. They have no event of who sent
-//! a command.
+//! it ([`HasOpenOrders`]).
+//!
+//! Versions before it refuse orders for an auction or for a session as [`AttributeUnknown`], the
+//! phases of auctions as [`StateUnknown`], and rules for auctions, restrictions and the commands of
+//! timetables as [`CommandUnknown`]. They have no event of who sent a command.
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
@@ -152,14 +155,17 @@
 //! due, the earliest first: it fires dead-man timers, ends calls and makes transitions. At one time
 //! it does them in this order, dead-man timers by account id, calls by instrument, and transitions
 //! in the order in which their calendars became known. Each counts as an order, and so does each
-//! instrument of a transition. After that comes background work. Together
-//! these are at most 256 orders, and each turn of background work counts as one. A command
-//! therefore has at most [`EVENTS_PER_COMMAND`] events, whatever the limits are.
+//! instrument of a transition.
+//!
+//! After that comes background work, each turn of which counts as an order too. Together these are
+//! at most 256 orders. A command therefore has at most [`EVENTS_PER_COMMAND`] events, whatever the
+//! limits are.
 //!
 //! # Background work
 //! The kinds take turns: mass cancels, closings, expiry, uncrossings, walks. Accounts take turns
-//! within mass cancels, instruments within closings and uncrossings, members within walks. A turn lasts for the rest of the 256;
-//! an uncrossing that has one of them left for a trade, which needs two, uses it up.
+//! within mass cancels, instruments within closings and uncrossings, members within walks. A turn
+//! lasts for the rest of the 256; an uncrossing that has one of them left for a trade, which needs
+//! two, uses it up.
 //!
 //! | Kind | There are at most | What it does in its turn | Why it is exact though other commands come between |
 //! |---|---|---|---|

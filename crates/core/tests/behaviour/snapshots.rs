@@ -36,9 +36,9 @@ fn rich() -> Venue {
     let mut late = sell(BOB, 500, 5);
     (late.time_in_force, late.expire_at) = (TimeInForce::Gtd, Timestamp(START + 900_000));
     venue.enter(late);
+    timetables(&mut venue);
     auctions(&mut venue);
     restrictions(&mut venue);
-    timetables(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -63,73 +63,7 @@ fn rich() -> Venue {
     venue
 }
 
-/// Instrument 3 is in a call that ends by itself, with orders for its auction; instrument 4 uncrosses,
-/// and a mass cancel waits for it.
-fn auctions(venue: &mut Venue) {
-    let in_instrument = |id, order| NewOrder { instrument: InstrumentId(id), ..order };
-    for symbol in ["CALL", "UNCROSSING"] {
-        venue.apply(Command::CreateInstrument(spec(symbol, rules())));
-    }
-    let rules = AuctionRules {
-        fee_ppm: 7,
-        self_trade: SelfTrade::Decrement,
-        daily_range_ppm: 900_000,
-        static_range_ppm: 900_000,
-        dynamic_range_ppm: 100_000,
-        auction_range_ppm: 50_000,
-        extended_range_ppm: 60_000,
-        call_ms: 5_000,
-        random_end_ms: 5_000,
-    };
-    let instrument = InstrumentId(3);
-    venue.apply(Command::SetAuctionRules { instrument, rules, seed: 11 });
-    for price in [100, 150] {
-        venue.enter(in_instrument(3, sell(BOB, price, 1)));
-        venue.enter(in_instrument(3, buy(ALICE, price, 1)));
-    }
-    let for_auction =
-        |order| NewOrder { time_in_force: TimeInForce::Gfa, ..in_instrument(3, order) };
-    venue.enter(for_auction(market(ALICE, Side::Buy, OrderSize::Base(Quantity(3)))));
-    venue.enter(for_auction(sell(BOB, 101, 3)));
-    let set = |state| Command::SetInstrumentState { instrument: InstrumentId(4), state };
-    venue.apply(set(InstrumentState::Call));
-    for _ in 0..300 {
-        venue.enter(in_instrument(4, buy(CAROLS_OTHER, 101, 1)));
-        venue.enter(in_instrument(4, sell(BOB, 99, 1)));
-    }
-    venue.apply(set(InstrumentState::Open));
-    let (instrument, side) = (None, None);
-    venue.apply(Command::MassCancel(MassCancel { account: CAROLS_OTHER, instrument, side }));
-    let state = |id| venue.core.instrument(InstrumentId(id)).unwrap().instrument.state;
-    assert_eq!([state(3), state(4)], [InstrumentState::Call, InstrumentState::Uncrossing]);
-}
-
-/// Restrictions of every target but the venue, set by both sides; the cancels of an account and of an
-/// instrument that wait for an auction, and those of an instrument that go on.
-fn restrictions(venue: &mut Venue) {
-    let (member, name) = (MemberId(4), "fourth".parse().unwrap());
-    venue.apply(Command::CreateMember { member, name });
-    venue.apply(Command::CreateInstrument(spec("CLEARED", rules())));
-    for _ in 0..300 {
-        venue.enter(NewOrder { instrument: InstrumentId(5), ..buy(BOB, 101, 1) });
-    }
-    let (frozen, cancel_only) = (Restriction::Frozen, Restriction::CancelOnly);
-    let instrument = |id| RestrictionTarget::Instrument(InstrumentId(id));
-    let member = RestrictionTarget::Member(member);
-    for (target, restriction, by_member, cancel) in [
-        (member, frozen, false, false),
-        (member, cancel_only, true, false),
-        (RestrictionTarget::Account(CAROLS_OTHER), cancel_only, true, true),
-        (instrument(3), cancel_only, false, false),
-        (instrument(4), cancel_only, false, true),
-        (instrument(5), cancel_only, false, true),
-    ] {
-        venue.apply(Command::Restrict(Restrict { target, restriction, by_member, cancel }));
-    }
-    assert_eq!(venue.core.restrictions().count(), 6);
-}
-
-/// Instrument 6 is in the no-cancel period of a planned call, with transitions ahead; another calendar
+/// Instrument 3 is in the no-cancel period of a planned call, with transitions ahead; another calendar
 /// has a plan that has not been adopted.
 fn timetables(venue: &mut Venue) {
     venue.apply(Command::CreateInstrument(spec("PLANNED", rules())));
@@ -154,7 +88,7 @@ fn timetables(venue: &mut Venue) {
         let other = "other".parse().unwrap();
         venue.apply(Command::PlanTransition { calendar: other, number, transition });
     }
-    let instrument = InstrumentId(6);
+    let instrument = InstrumentId(3);
     venue.apply(Command::AssignCalendar { instrument, calendar });
     let (digest, seed, replace) = (0x0102_0304, 0x0506_0708, true);
     venue.apply(Command::AdoptPlan { calendar, count: 3, digest, seed, replace });
@@ -162,6 +96,72 @@ fn timetables(venue: &mut Venue) {
     let own = NewOrder { instrument, time_in_force: TimeInForce::Gfs, ..buy(ALICE, 50, 1) };
     let order = venue.enter(own);
     assert_eq!(venue.cancel(ALICE, order), rejected(RejectReason::NoCancelPeriod));
+}
+
+/// Instrument 4 is in a call that ends by itself, with orders for its auction; instrument 5 uncrosses,
+/// and a mass cancel waits for it.
+fn auctions(venue: &mut Venue) {
+    let in_instrument = |id, order| NewOrder { instrument: InstrumentId(id), ..order };
+    for symbol in ["CALL", "UNCROSSING"] {
+        venue.apply(Command::CreateInstrument(spec(symbol, rules())));
+    }
+    let rules = AuctionRules {
+        fee_ppm: 7,
+        self_trade: SelfTrade::Decrement,
+        daily_range_ppm: 900_000,
+        static_range_ppm: 900_000,
+        dynamic_range_ppm: 100_000,
+        auction_range_ppm: 50_000,
+        extended_range_ppm: 60_000,
+        call_ms: 5_000,
+        random_end_ms: 5_000,
+    };
+    let instrument = InstrumentId(4);
+    venue.apply(Command::SetAuctionRules { instrument, rules, seed: 11 });
+    for price in [100, 150] {
+        venue.enter(in_instrument(4, sell(BOB, price, 1)));
+        venue.enter(in_instrument(4, buy(ALICE, price, 1)));
+    }
+    let for_auction =
+        |order| NewOrder { time_in_force: TimeInForce::Gfa, ..in_instrument(4, order) };
+    venue.enter(for_auction(market(ALICE, Side::Buy, OrderSize::Base(Quantity(3)))));
+    venue.enter(for_auction(sell(BOB, 101, 3)));
+    let set = |state| Command::SetInstrumentState { instrument: InstrumentId(5), state };
+    venue.apply(set(InstrumentState::Call));
+    for _ in 0..300 {
+        venue.enter(in_instrument(5, buy(CAROLS_OTHER, 101, 1)));
+        venue.enter(in_instrument(5, sell(BOB, 99, 1)));
+    }
+    venue.apply(set(InstrumentState::Open));
+    let (instrument, side) = (None, None);
+    venue.apply(Command::MassCancel(MassCancel { account: CAROLS_OTHER, instrument, side }));
+    let state = |id| venue.core.instrument(InstrumentId(id)).unwrap().instrument.state;
+    assert_eq!([state(4), state(5)], [InstrumentState::Call, InstrumentState::Uncrossing]);
+}
+
+/// Restrictions of every target but the venue, set by both sides; the cancels of an account and of an
+/// instrument that wait for an auction, and those of an instrument that go on.
+fn restrictions(venue: &mut Venue) {
+    let (member, name) = (MemberId(4), "fourth".parse().unwrap());
+    venue.apply(Command::CreateMember { member, name });
+    venue.apply(Command::CreateInstrument(spec("CLEARED", rules())));
+    for _ in 0..300 {
+        venue.enter(NewOrder { instrument: InstrumentId(6), ..buy(BOB, 101, 1) });
+    }
+    let (frozen, cancel_only) = (Restriction::Frozen, Restriction::CancelOnly);
+    let instrument = |id| RestrictionTarget::Instrument(InstrumentId(id));
+    let member = RestrictionTarget::Member(member);
+    for (target, restriction, by_member, cancel) in [
+        (member, frozen, false, false),
+        (member, cancel_only, true, false),
+        (RestrictionTarget::Account(CAROLS_OTHER), cancel_only, true, true),
+        (instrument(4), cancel_only, false, false),
+        (instrument(5), cancel_only, false, true),
+        (instrument(6), cancel_only, false, true),
+    ] {
+        venue.apply(Command::Restrict(Restrict { target, restriction, by_member, cancel }));
+    }
+    assert_eq!(venue.core.restrictions().count(), 6);
 }
 
 /// The same commands to both; they must decide alike.
