@@ -28,6 +28,10 @@ use crate::queue::{
     PublishedAnswer, PurgeAnswer, ReadQuery, RedriveAnswer, RedriveQuery, SettleRequest,
     SettledAnswer, TopicInfo, TopicRequest, TopicsAnswer,
 };
+use crate::restriction::{
+    KillAnswer, KillRequest, KillStateAnswer, RestrictionAnswer, RestrictionRequest,
+    RestrictionsAnswer, RestrictionsQuery,
+};
 use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQuery};
 use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
@@ -203,6 +207,12 @@ routes! {
             (AccountQuery) -> [200 BalancesAnswer];
         DeadMan "PUT" "/v1/dead-man" TRADE, "Sets or resets the dead-man timer of an account.",
             (Nothing, DeadManRequest) -> [200 DeadManAnswer];
+        Kill "POST" "/v1/kill" TRADE, "Cancels all orders of accounts, and refuses new ones.",
+            (Nothing, KillRequest) -> [200 KillAnswer];
+        KillLift "DELETE" "/v1/kill" TRADE, "Lifts what a kill has set.",
+            (KillRequest) -> [200 KillAnswer];
+        KillState "GET" "/v1/kill" READ, "Shows the restriction of an account.",
+            (AccountQuery) -> [200 KillStateAnswer];
     }
     "Withdrawals" {
         Withdraw "POST" "/v1/withdrawals" TRANSFER, "Asks for a withdrawal.",
@@ -408,6 +418,11 @@ routes! {
         AdminAuctionRules "POST" "/v1/admin/auction-rules" ADMIN,
             "Changes rules of an instrument's auctions.",
             (OperatorQuery, AuctionRulesRequest) -> [200 InstrumentChangedAnswer];
+        AdminRestrict "PUT" "/v1/admin/restrictions" ADMIN,
+            "Restricts the venue, a member, an account or an instrument, or lifts a restriction.",
+            (OperatorQuery, RestrictionRequest) -> [200 RestrictionAnswer];
+        AdminRestrictions "GET" "/v1/admin/restrictions" ADMIN, "Lists restrictions.",
+            (RestrictionsQuery) -> [200 RestrictionsAnswer];
         AdminHalt "POST" "/v1/admin/halt" ADMIN, "Halts an instrument: only cancels are taken.",
             (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminResume "POST" "/v1/admin/resume" ADMIN, "Opens an instrument again.",

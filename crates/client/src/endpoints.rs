@@ -70,6 +70,12 @@ endpoints! {
     balances = Balances() ? { AccountQuery } -> BalancesAnswer;
     /// Sets or resets the dead-man timer of an account.
     dead_man = DeadMan() { DeadManRequest } -> DeadManAnswer;
+    /// Cancels all orders of an account, or of all accounts of the key, and refuses new ones.
+    kill = Kill() { KillRequest } -> KillAnswer;
+    /// Lifts what a kill has set.
+    lift_kill = KillLift() ? { KillRequest } -> KillAnswer;
+    /// Shows the restriction of an account.
+    kill_state = KillState() ? { AccountQuery } -> KillStateAnswer;
 }
 
 // Withdrawals.
@@ -124,6 +130,10 @@ endpoints! {
     set_state = AdminState() { PhaseRequest<'_> } -> InstrumentChangedAnswer;
     /// Changes rules of an instrument's auctions.
     change_auction_rules = AdminAuctionRules() { AuctionRulesRequest<'_> } -> InstrumentChangedAnswer;
+    /// Restricts the venue, a member, an account or an instrument, or lifts a restriction.
+    restrict = AdminRestrict() { RestrictionRequest<'_> } -> RestrictionAnswer;
+    /// Lists restrictions, a page at a time.
+    restrictions = AdminRestrictions() ? { RestrictionsQuery<'_> } -> RestrictionsAnswer;
     /// Halts an instrument: only cancels are accepted.
     halt = AdminHalt() { StateRequest<'_> } -> InstrumentChangedAnswer;
     /// Opens an instrument again.

@@ -193,6 +193,8 @@ fn takes_min_seq(route: Route) -> bool {
             | Route::Trades
             | Route::Ticker
             | Route::Auction
+            | Route::KillState
+            | Route::AdminRestrictions
     )
 }
 

@@ -6,12 +6,13 @@ mod test_venue;
 use rialto_client::api::{
     AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery, CancelQuery,
     CancelRequest, DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery,
-    GroupRequest, KeyCreateRequest, KeyRotateRequest, LeaseRequest, LeasesQuery, Listed,
-    MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
-    PhaseRequest, PublishQuery, ReadQuery, RulesRequest, SettleRequest, StateRequest, TopicRequest,
-    TradesQuery, TransferRequest, WithdrawalRequest, WithdrawalsQuery,
+    GroupRequest, KeyCreateRequest, KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery,
+    Listed, MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
+    PhaseRequest, PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest,
+    SettleRequest, StateRequest, TopicRequest, TradesQuery, TransferRequest, WithdrawalRequest,
+    WithdrawalsQuery,
 };
-use rialto_client::model::{InstrumentState, MemberId, OrderStatus, Scope, Side};
+use rialto_client::model::{InstrumentState, MemberId, OrderStatus, Restriction, Scope, Side};
 use rialto_client::{Client, ClientError, ClientOptions, Credentials};
 use test_venue::{TestVenue, credentials, impatient};
 
@@ -61,6 +62,12 @@ fn a_member_trades_and_sees_what_it_did() {
         assert_eq!(cancelled.cancelled, Some(1));
         let timer = DeadManRequest { account: None, timeout_ms: 60_000 };
         assert!(alice.dead_man(&timer).await.unwrap().due.is_some());
+        let killed = alice.kill(&KillRequest::default()).await.unwrap();
+        assert_eq!((killed.results.len(), killed.seq), (1, alice.last_seq()));
+        let state = alice.kill_state(&AccountQuery::default()).await.unwrap();
+        assert_eq!((state.restriction, state.killed), (Restriction::CancelOnly, true));
+        alice.lift_kill(&KillRequest::default()).await.unwrap();
+        assert!(!alice.kill_state(&AccountQuery::default()).await.unwrap().killed);
     });
 }
 
@@ -150,6 +157,21 @@ fn an_operator_runs_the_venue() {
         let told = (auction.auction.state, auction.rules.fee_ppm);
         assert_eq!(told, (InstrumentState::ClosingCall, 5));
         operator.resume(&btc).await.unwrap();
+        let restriction = RestrictionRequest {
+            venue: false,
+            member: None,
+            account: None,
+            instrument: Some("BTC-USD".into()),
+            restriction: Restriction::CancelOnly,
+            cancel: true,
+        };
+        let restricted = operator.restrict(&restriction).await.unwrap();
+        assert_eq!((restricted.cancelled, restricted.pending), (Some(0), Some(false)));
+        let all = operator.restrictions(&RestrictionsQuery::default()).await.unwrap();
+        assert_eq!(all.restrictions, [restricted.restriction]);
+        let lifted =
+            RestrictionRequest { restriction: Restriction::None, cancel: false, ..restriction };
+        operator.restrict(&lifted).await.unwrap();
         let rules = RulesRequest { taker_fee_ppm: Some(300), ..RulesRequest::default() };
         operator.change_rules("BTC-USD", &rules).await.unwrap();
         let deposit = TransferRequest {

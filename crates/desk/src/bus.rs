@@ -4,16 +4,17 @@ use crate::attribution::attribution;
 use crate::notes::{note_answer, note_command};
 use crate::query::{
     FindCurrency, FindInstrument, FindOrder, GetAuction, GetBalances, GetBook, GetInstrument,
-    GetOrderBook, GetPublishedSeq, GetReport, GetStatus, GetTicker, GetTime, GetTrades,
-    IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders, QueryHandler,
+    GetOrderBook, GetPublishedSeq, GetReport, GetRestriction, GetStatus, GetTicker, GetTime,
+    GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders,
+    ListRestrictions, QueryHandler,
 };
 use crate::{
     AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
-    Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed, Refused,
-    ReleaseWithdrawal, Resume, Scope, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
-    VenueBehaviours,
+    Kill, LiftKill, Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed,
+    Refused, ReleaseWithdrawal, Resume, Scope, SetAuctionRules, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -37,14 +38,15 @@ bus! {
                 boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,
                 boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
                 boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
-                boxed SetAuctionRules,
+                boxed SetAuctionRules, boxed SetRestriction, boxed Kill, boxed LiftKill,
                 boxed SetRulesVersion;
             queries: QueryHandler =>
                 boxed ReadFeed<ListInstruments>, boxed ReadFeed<GetInstrument>, boxed ReadFeed<GetBook>,
                 boxed ReadFeed<GetOrderBook>, boxed ReadFeed<GetTrades>, boxed ReadFeed<GetTicker>,
                 boxed ReadFeed<GetAuction>,
                 boxed ReadFeed<FindOrder>, boxed ReadFeed<ListOrders>, boxed ReadFeed<ListFills>,
-                boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>, boxed IdentifyOrder,
+                boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>,
+                boxed ReadFeed<GetRestriction>, boxed ReadFeed<ListRestrictions>, boxed IdentifyOrder,
                 boxed FindInstrument, boxed FindCurrency,
                 boxed GetTime, boxed GetPublishedSeq, boxed GetStatus, boxed GetReport,
                 boxed Subscribe, boxed Resume, boxed ReadAudit;

@@ -73,15 +73,15 @@ pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, T
 pub use query::{
     AsOf, AuctionSummary, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder,
     Freshness, GetAuction, GetBalances, GetBook, GetInstrument, GetOrderBook, GetPublishedSeq,
-    GetReport, GetStatus, GetTicker, GetTime, GetTrades, IdentifyOrder, ListAccounts, ListFills,
-    ListInstruments, ListOrders, MarketSummary, Page, QueryError, QueryHandler, ReadFeed, Report,
-    RequiredState, Status,
+    GetReport, GetRestriction, GetStatus, GetTicker, GetTime, GetTrades, IdentifyOrder,
+    ListAccounts, ListFills, ListInstruments, ListOrders, ListRestrictions, MarketSummary, Page,
+    QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
-    CreateMember, Deposit, Disconnect, HoldWithdrawal, PayOut, PlaceOrder, ReleaseWithdrawal,
-    SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal,
-    SubmitBatch, ToEngine,
+    CreateMember, Deposit, Disconnect, HoldWithdrawal, Kill, LiftKill, PayOut, PlaceOrder,
+    ReleaseWithdrawal, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

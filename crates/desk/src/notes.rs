@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use rialto_bus::Context;
-use rialto_model::{Command, Deposit, OrderSize, Outcome};
+use rialto_model::{Command, Deposit, OrderSize, Outcome, RestrictionTarget};
 
 /// Records the account and the terms of a command. Prices and quantities are in units of the
 /// instrument's scale, which the desk does not know.
@@ -39,6 +39,13 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
             cx.note("currency", &transfer.currency.0);
             cx.note("amount_units", &transfer.amount.0);
             cx.note("reference", &transfer.reference.as_str());
+        }
+        Command::Restrict(restrict) => {
+            if let RestrictionTarget::Account(account) = restrict.target {
+                cx.note("account", &account.0);
+            }
+            cx.note("restriction", &restrict.restriction);
+            cx.note("cancel", &restrict.cancel);
         }
         _ => {}
     }

@@ -6,7 +6,7 @@ use rialto_engine::Level;
 use rialto_model::{
     AccountId, Amend, AuctionRules, Command as EngineCommand, CurrencyCode, InstrumentId,
     InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference,
-    Scale, TradingRules, Transfer,
+    Restrict, Restriction, RestrictionTarget, Scale, TradingRules, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -219,6 +219,34 @@ requests! {
           EngineCommand::SetAuctionRules { instrument, rules, seed }
       };
 
+    /// Sets or lifts an operator's restriction.
+    "set_restriction" SetRestriction {
+        /// The target.
+        target: RestrictionTarget,
+        /// What is refused.
+        restriction: Restriction,
+        /// Whether the open orders of the target are cancelled.
+        cancel: bool,
+    } needs Admin,
+      command |it| {
+          let SetRestriction { target, restriction, cancel, .. } = *it;
+          EngineCommand::Restrict(Restrict { target, restriction, by_member: false, cancel })
+      };
+
+    /// Cancels all orders of an account, and refuses others until [`LiftKill`].
+    "kill" Kill {
+        /// The account.
+        account: AccountId,
+    } needs Trade of |it: &Kill| it.account,
+      command |it| own_restriction(it.account, Restriction::CancelOnly);
+
+    /// Lifts what [`Kill`] has set.
+    "lift_kill" LiftKill {
+        /// The account.
+        account: AccountId,
+    } needs Trade of |it: &LiftKill| it.account,
+      command |it| own_restriction(it.account, Restriction::None);
+
     /// Puts an instrument into another phase.
     "set_instrument_state" SetInstrumentState {
         /// The instrument.
@@ -236,6 +264,12 @@ requests! {
         version: u32,
     } needs Admin,
       command |it| EngineCommand::SetRulesVersion { version: it.version };
+}
+
+/// A member's restriction of its own account, which cancels what is open.
+fn own_restriction(account: AccountId, restriction: Restriction) -> EngineCommand {
+    let (target, cancel) = (RestrictionTarget::Account(account), restriction != Restriction::None);
+    EngineCommand::Restrict(Restrict { target, restriction, by_member: true, cancel })
 }
 
 /// Commands about orders, submitted in this order. Each is independent: the next is submitted even

@@ -7,9 +7,9 @@ use crate::{
     AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency,
     FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal, IdentifyOrder,
-    PayOut, PlaceOrder, PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume,
-    SetAuctionRules, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal,
-    SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
+    Kill, LiftKill, PayOut, PlaceOrder, PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal,
+    Resume, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -30,7 +30,7 @@ macro_rules! decided_later {
 
 decided_later! {
     PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
-    PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
+    Kill, LiftKill, SetRestriction, PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
     CreateCurrency, CreateInstrument, SetRules, SetAuctionRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
     FindCurrency, GetTime, GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
 }

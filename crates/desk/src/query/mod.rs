@@ -12,8 +12,8 @@ pub use market::{
     ListInstruments, MarketSummary,
 };
 pub use own::{
-    FillCursor, FindOrder, GetBalances, IdentifyOrder, ListAccounts, ListFills, ListOrders, Page,
-    RequiredState,
+    FillCursor, FindOrder, GetBalances, GetRestriction, IdentifyOrder, ListAccounts, ListFills,
+    ListOrders, ListRestrictions, Page, RequiredState,
 };
 pub use read_feed::{AsOf, FeedQuery, Freshness, ReadFeed};
 pub use venue::{

@@ -4,9 +4,11 @@ use super::read_feed::read;
 use super::{AsOf, FeedQuery, QueryError, QueryHandler};
 use crate::{Grant, Needs, Scope};
 use rialto_bus::{Context, Handler, Query, Request, Result};
-use rialto_feed::{AccountView, BalanceView, Feed, Fill, OrderView};
+use rialto_feed::{
+    AccountRestriction, AccountView, BalanceView, Feed, Fill, OrderView, RestrictionKey,
+};
 use rialto_model::{
-    AccountId, InstrumentId, MemberId, OrderId, OrderRef, RejectReason, Seq, TradeId,
+    AccountId, InstrumentId, MemberId, OrderId, OrderRef, RejectReason, Restrict, Seq, TradeId,
 };
 
 type Answered<T> = std::result::Result<T, QueryError>;
@@ -220,6 +222,49 @@ impl FeedQuery for GetBalances {
 
     fn read(&self, feed: &Feed) -> Answered<Vec<BalanceView>> {
         Ok(feed.balances(self.account).collect())
+    }
+}
+
+/// The restriction of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetRestriction {
+    /// The account.
+    pub account: AccountId,
+}
+
+impl FeedQuery for GetRestriction {
+    type Answer = AccountRestriction;
+    const NAME: &'static str = "get_restriction";
+
+    fn check(&self, grant: &Grant) -> Result<()> {
+        Ok(grant.permit(Scope::Read, self.account)?)
+    }
+
+    fn read(&self, feed: &Feed) -> Answered<AccountRestriction> {
+        let found = feed.restriction_of(self.account);
+        found.ok_or(QueryError::Unknown(RejectReason::UnknownAccount))
+    }
+}
+
+/// All that is restricted: the venue, then members, accounts and instruments; for operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListRestrictions {
+    /// Only restrictions behind this one.
+    pub after: Option<RestrictionKey>,
+    /// The most restrictions to return.
+    pub limit: usize,
+}
+
+impl FeedQuery for ListRestrictions {
+    type Answer = Page<Restrict>;
+    const NAME: &'static str = "list_restrictions";
+
+    fn check(&self, grant: &Grant) -> Result<()> {
+        Ok(grant.require(Scope::Admin)?)
+    }
+
+    fn read(&self, feed: &Feed) -> Answered<Page<Restrict>> {
+        Ok(Page::of(feed.restrictions(self.after), self.limit))
     }
 }
 

@@ -14,6 +14,7 @@ mod orders;
 mod own;
 mod packed;
 mod queues;
+mod restrictions;
 mod statements;
 mod transactions;
 mod venue;
@@ -87,7 +88,8 @@ pub(crate) fn pool_of(request: &Request) -> Pool {
     let (path, method) = (request.uri().path(), request.method());
     let is_entry = path.starts_with("/v1/orders") && method != Method::GET;
     let is_operators = path.starts_with("/v1/admin/") && path != Route::AdminAudit.path();
-    match is_entry || path == "/v1/dead-man" || is_operators {
+    let ends_orders = ["/v1/dead-man", "/v1/kill"].contains(&path);
+    match is_entry || ends_orders || is_operators {
         true => Pool::Orders,
         false => Pool::Shared,
     }
@@ -141,6 +143,9 @@ fn caller_routes() -> Router<Arc<Gate>> {
         Fills => own::fills,
         Balances => own::balances,
         DeadMan => orders::dead_man,
+        Kill => restrictions::kill,
+        KillLift => restrictions::lift,
+        KillState => restrictions::state,
         Withdraw => withdrawals::request,
         Withdrawals => withdrawals::list,
         Withdrawal => withdrawals::get,
@@ -234,6 +239,8 @@ fn operator_routes() -> Router<Arc<Gate>> {
         AdminRules => venue::rules,
         AdminState => venue::state,
         AdminAuctionRules => venue::auction_rules,
+        AdminRestrict => restrictions::set,
+        AdminRestrictions => restrictions::list,
         AdminHalt => venue::halt,
         AdminResume => venue::resume,
         AdminClose => venue::close,
@@ -327,6 +334,7 @@ mod tests {
             ("DELETE", "/v1/orders/7?account=1"),
             ("PATCH", "/v1/orders/7"),
             ("PUT", "/v1/dead-man"),
+            ("POST", "/v1/kill"),
             ("POST", "/v1/admin/halt"),
         ] {
             assert_eq!(pool(method, path), Pool::Orders, "{method} {path}");
