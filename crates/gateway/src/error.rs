@@ -149,6 +149,15 @@ impl ApiError {
         ApiError { retry: true, ..ApiError::new(status, "journal_quota", message) }
     }
 
+    /// The member has entered as many orders as it may in a second.
+    #[must_use]
+    pub fn order_rate() -> ApiError {
+        let message = "This member has entered as many orders as it may in a second, over all its \
+                       keys. Cancels are taken; slow down.";
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        ApiError { retry: true, ..ApiError::new(status, "order_rate", message) }
+    }
+
     /// The path needs a WebSocket.
     pub(crate) fn websocket_required() -> ApiError {
         let message = "This path needs a WebSocket: connect with a WebSocket client.";

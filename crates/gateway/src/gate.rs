@@ -4,7 +4,7 @@ use crate::auth::{Caller, Gatekeeper, KeyBus};
 use crate::call::Call;
 use crate::connections::Connections;
 use crate::intake::Intake;
-use crate::limits::{Bodies, JournalQuota};
+use crate::limits::{Bodies, JournalQuota, OrderRate};
 use crate::metrics::MoreMetrics;
 use crate::recorded::Recorded;
 use crate::refusals::Refusals;
@@ -59,6 +59,7 @@ pub(crate) struct Gate {
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) bodies: Arc<Bodies>,
     pub(crate) journal: JournalQuota,
+    pub(crate) orders: OrderRate,
     pub(crate) refusals: Refusals,
     pub(crate) intake: Intake,
     pub(crate) traffic: Traffic,
@@ -93,16 +94,20 @@ impl Gate {
     where
         DeskBus: Serves<R>,
     {
-        self.charge_journal(&call.caller, &command.command())?;
+        self.charge(&call.caller, &command.command())?;
         self.send(&call.cx(), command).await
     }
 
-    /// Counts the journal bytes of a key, and refuses commands beyond its quota.
-    pub(crate) fn charge_journal(
+    /// Counts the orders of a member and the journal bytes of a key, and refuses commands beyond
+    /// the member's rate or the key's quota.
+    pub(crate) fn charge(
         &self,
         caller: &Caller,
         command: &rialto_model::Command,
     ) -> Result<(), ApiError> {
+        if !self.orders.admits(caller.member(), command) {
+            return Err(ApiError::order_rate());
+        }
         match self.journal.admits(caller.id(), command) {
             true => Ok(()),
             false => Err(ApiError::journal_quota()),

@@ -234,6 +234,31 @@ fn the_dead_mans_timer_is_set_and_cancels_when_it_runs_out() {
 }
 
 #[test]
+fn a_member_that_enters_too_many_orders_a_second_still_cancels() {
+    let few = rialto_gateway::GatewayConfig { member_order_rate: 2, ..config() };
+    let (venue, alice, bob) = TestVenue::with_market(few);
+    let second_key = venue.key(1, &["trade"]);
+    let order = || limit("buy", "0.1", "100");
+    // The bucket of two refills twice a second, however slow this machine is.
+    let mut refused = None;
+    for at in 0..10_000 {
+        let key = if at % 2 == 0 { &alice } else { &second_key };
+        let reply = venue.place(key, order());
+        if reply.status != 201 {
+            refused = Some(reply);
+            break;
+        }
+    }
+    let refused = refused.unwrap().refuses(429, "order_rate");
+    assert!(refused.head.contains("retry-after"), "{}", refused.head);
+    venue.ask(&alice, "DELETE", "/v1/orders", Value::Null).expect(200);
+    venue.place(&bob, order()).expect(201);
+    let rows: Vec<Value> = (0..100).map(|_| json!({"place": order()})).collect();
+    let batch = venue.ask(&alice, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
+    assert_eq!(batch["results"][99]["error"]["code"], "order_rate");
+}
+
+#[test]
 fn a_key_that_has_used_up_its_share_of_the_journal_cancels_and_enters_nothing() {
     // Enough for a few records of about a hundred bytes.
     let few = rialto_gateway::GatewayConfig { journal_bytes_per_key_per_day: 400, ..config() };

@@ -60,7 +60,7 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     for row in &body.rows {
         let row = prepare(gate, &call, body.account, row.0.get()).await;
         prepared.push(row.and_then(|row| {
-            gate.charge_journal(&call.caller, &row.command)?;
+            gate.charge(&call.caller, &row.command)?;
             Ok(row)
         }));
     }

@@ -369,6 +369,10 @@ pub const SETTINGS: &[Setting] = &[
         "How many bytes of records one key may add to the journal in a day by entering and \
          changing orders; one more is `journal_quota`. All of it may be used at once, and refills \
          evenly. Cancels and operators are exempt; 0 is no quota."),
+    number!("gateway", "member_order_rate", 0, 10_000_000, "orders per second",
+        gateway.member_order_rate as u32,
+        "Orders and amendments of one member, over all its keys, rows of batches included; one more \
+         is `order_rate`. As many may come at once after a pause. Cancels are exempt; 0 is no limit."),
     number!("gateway", "key_rate", 1, 10_000_000, "requests per second", gateway.key_rate as u32,
         "Requests of one key; above it `rate_limited`."),
     number!("gateway", "key_burst", 1, 10_000_000, "requests", gateway.key_burst as u32,

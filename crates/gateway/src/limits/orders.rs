@@ -1,0 +1,78 @@
+//! The orders that each member may enter in a second.
+
+use super::{Bucket, Rate};
+use rialto_model::{Command, MemberId};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// The allowance of each member. A member is added with its first order, so that the table is
+/// bounded by the number of members that have keys.
+pub(crate) struct OrderRate {
+    /// `None` without a limit.
+    rate: Option<Rate>,
+    began: Instant,
+    members: RwLock<HashMap<MemberId, Bucket>>,
+}
+
+impl OrderRate {
+    /// This many orders and amendments a second for all keys of a member together; as many may
+    /// come at once after a pause. 0 is no limit.
+    pub(crate) fn new(per_second: u32) -> OrderRate {
+        let rate = (per_second > 0).then(|| Rate::new(per_second, per_second));
+        OrderRate { rate, began: Instant::now(), members: RwLock::default() }
+    }
+
+    /// Counts an order or an amendment of a member, and refuses it beyond the limit. All other
+    /// commands pass uncounted.
+    pub(crate) fn admits(&self, member: Option<MemberId>, command: &Command) -> bool {
+        self.admits_at(member, command, self.began.elapsed())
+    }
+
+    fn admits_at(&self, member: Option<MemberId>, command: &Command, now: Duration) -> bool {
+        let enters = matches!(command, Command::Place(_) | Command::Amend(_));
+        match (self.rate, member) {
+            (Some(rate), Some(member)) if enters => self.bucket(member).take(rate, now),
+            _ => true,
+        }
+    }
+
+    fn bucket(&self, member: MemberId) -> Bucket {
+        let known = self.members.read().unwrap_or_else(PoisonError::into_inner);
+        let known = known.get(&member).cloned();
+        known.unwrap_or_else(|| {
+            let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
+            members.entry(member).or_default().clone()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_model::{AccountId, InstrumentId, MassCancel, NewOrder, Price, Quantity, Side};
+
+    fn place() -> Command {
+        let (account, instrument) = (AccountId(1), InstrumentId(1));
+        Command::Place(NewOrder::limit(account, instrument, Side::Buy, Quantity(1), Price(1)))
+    }
+
+    #[test]
+    fn a_member_has_its_rate_and_cancels_pass() {
+        let orders = OrderRate::new(2);
+        let (one, other) = (Some(MemberId(1)), Some(MemberId(2)));
+        let at = |member, ms| orders.admits_at(member, &place(), Duration::from_millis(ms));
+        assert_eq!([at(one, 0), at(one, 0), at(one, 0)], [true, true, false]);
+        assert!(at(other, 0), "another member has its own");
+        let (account, instrument, side) = (AccountId(1), None, None);
+        let cancel = Command::MassCancel(MassCancel { account, instrument, side });
+        assert!(orders.admits_at(one, &cancel, Duration::ZERO));
+        assert_eq!([at(one, 400), at(one, 500), at(one, 500)], [false, true, false]);
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_refused() {
+        let orders = OrderRate::new(0);
+        assert!((0..1_000).all(|_| orders.admits(Some(MemberId(1)), &place())));
+    }
+}
