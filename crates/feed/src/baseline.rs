@@ -3,7 +3,7 @@
 use crate::list::Link;
 use crate::orders::Order;
 use crate::trading::{ended_as, fills_of, notional_of};
-use crate::view::{AuctionResult, MemberView, Moment, WithdrawalView};
+use crate::view::{AuctionResult, MemberView, Moment, TimetableView, WithdrawalView};
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
     AccountId, Amount, AuctionRules, Currency, CurrencyId, DoneReason, InstrumentId,
@@ -36,6 +36,8 @@ pub struct Baseline {
     pub withdrawals: Vec<WithdrawalView>,
     /// All restrictions that are in force.
     pub restrictions: Vec<Restrict>,
+    /// All calendars, in the order in which they became known.
+    pub calendars: Vec<TimetableView>,
 }
 
 /// An instrument of a [`Baseline`].
@@ -53,6 +55,8 @@ pub struct BaselineInstrument {
     pub auction_rules: AuctionRules,
     /// The price of the last trade of an auction.
     pub auction_price: Option<Price>,
+    /// The calendar that it follows; empty for none.
+    pub calendar: Name,
 }
 
 /// An account of a [`Baseline`].
@@ -127,6 +131,7 @@ impl Feed {
         let at = Moment { seq: baseline.seq, time: baseline.time };
         let seq = at.seq;
         (feed.now, feed.folded, feed.since) = (at, seq, seq);
+        feed.calendars.clone_from(&baseline.calendars);
         for currency in &baseline.currencies {
             let number = u32::from(currency.id.0);
             if number as usize != feed.currencies.len() + 1 {
@@ -141,6 +146,7 @@ impl Feed {
             (market.instrument.state, market.auction.state) = (listed.state, listed.state);
             market.call_changed = market.is_in_call();
             market.last_price = listed.last_price;
+            market.calendar = listed.calendar;
             market.auction_rules = listed.auction_rules;
             (market.auction_price, market.may_be_off_tick) = (listed.auction_price, true);
             // How much traded is not part of the state.

@@ -1,7 +1,8 @@
 //! Errors of folding events or a baseline.
 
 use rialto_model::{
-    AccountId, CurrencyId, InstrumentError, InstrumentId, MemberId, OrderId, Reference, Seq,
+    AccountId, CurrencyId, InstrumentError, InstrumentId, MemberId, Name, OrderId, Reference, Seq,
+    Timestamp,
 };
 
 /// The error of folding an event.
@@ -58,6 +59,34 @@ pub enum FoldError {
         seq: Seq,
         /// The currency.
         currency: CurrencyId,
+    },
+    /// An event names a calendar that was not adopted.
+    #[error("sequence {seq} names calendar {calendar}, which does not exist")]
+    UnknownCalendar {
+        /// The sequence of the event.
+        seq: Seq,
+        /// The calendar.
+        calendar: Name,
+    },
+    /// An event begins or moves a transition that is not planned, or is not the next one.
+    #[error("sequence {seq} names the transition of {calendar} at {at}, which is not planned so")]
+    UnknownTransition {
+        /// The sequence of the event.
+        seq: Seq,
+        /// The calendar.
+        calendar: Name,
+        /// When it is planned to begin.
+        at: Timestamp,
+    },
+    /// An event follows or adopts a plan with another number of transitions.
+    #[error("sequence {seq} follows {count} planned transitions of {calendar}, which has others")]
+    PlanIncomplete {
+        /// The sequence of the event.
+        seq: Seq,
+        /// The calendar.
+        calendar: Name,
+        /// The number of transitions before the event.
+        count: u32,
     },
     /// An event lists something under a number that is taken or does not follow the last one.
     #[error("sequence {seq} creates {what} {number}, which exists already or is out of turn")]

@@ -6,7 +6,7 @@ use crate::market::Market;
 use crate::orders::Orders;
 use crate::restrictions::Restrictions;
 use crate::ticker::minute_of;
-use crate::view::{MemberView, Moment};
+use crate::view::{BegunTransition, MemberView, Moment, TimetableView};
 use crate::withdrawals::Withdrawals;
 use crate::{FeedConfig, FoldError, Update};
 use rialto_model::{
@@ -19,8 +19,9 @@ use std::collections::HashMap;
 ///
 /// It holds, within the limits of [`FeedConfig`] and of the engine: members, accounts, currencies,
 /// instruments, books by order and by price, best prices, last trades, 24-hour tickers, open and
-/// lately ended orders, fills, balances, withdrawals that are held, and restrictions. It does no I/O and reads no clock: time is the time of
-/// the events. The same events give the same feed.
+/// lately ended orders, fills, balances, withdrawals that are held, restrictions, and the transitions
+/// that calendars plan. It does no I/O and reads no clock: time is the time of the events. The same events give the
+/// same feed.
 #[derive(Debug)]
 pub struct Feed {
     pub(crate) config: FeedConfig,
@@ -37,6 +38,7 @@ pub struct Feed {
     pub(crate) fills: Fills,
     pub(crate) withdrawals: Withdrawals,
     pub(crate) restrictions: Restrictions,
+    pub(crate) calendars: Vec<TimetableView>,
     /// Instruments where something happened since the last end of a command.
     touched: Vec<u32>,
 }
@@ -58,6 +60,7 @@ impl Feed {
             fills: Fills::new(config.fills_per_account, config.fills_total),
             withdrawals: Withdrawals::new(),
             restrictions: Restrictions::default(),
+            calendars: Vec::new(),
             touched: Vec::new(),
         }
     }
@@ -165,11 +168,21 @@ impl Feed {
             Event::Interrupted(ref interrupted) => self.interrupted(at, interrupted)?,
             Event::Attributed(_) => {}
             Event::Restricted(ref restrict) => self.restricted(at, restrict)?,
-            Event::TransitionPlanned { .. }
-            | Event::PlanAdopted { .. }
-            | Event::CalendarAssigned { .. }
-            | Event::TransitionMoved { .. }
-            | Event::TransitionBegun { .. } => {}
+            Event::TransitionPlanned { calendar, number, ref transition } => {
+                self.transition_planned(at, calendar, number, transition)?;
+            }
+            Event::PlanAdopted { calendar, count, digest, replace } => {
+                self.plan_adopted(at, calendar, count, digest, replace)?;
+            }
+            Event::CalendarAssigned { instrument, calendar } => {
+                self.calendar_assigned(at, instrument, calendar, emit)?;
+            }
+            Event::TransitionMoved { calendar, at: from, to } => {
+                self.transition_moved(at, calendar, (from, to))?;
+            }
+            Event::TransitionBegun { calendar, at: planned, state } => {
+                self.transition_begun(at, calendar, BegunTransition { at: planned, state })?;
+            }
         }
         Ok(())
     }

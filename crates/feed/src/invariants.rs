@@ -223,6 +223,7 @@ mod tests {
                 last_price: None,
                 auction_rules: AuctionRules::PLAIN,
                 auction_price: None,
+                calendar: Name::EMPTY,
             }],
             members: vec![MemberView { member, name: Name::EMPTY }],
             accounts: vec![BaselineAccount {
@@ -241,6 +242,7 @@ mod tests {
             ended: Vec::new(),
             withdrawals: Vec::new(),
             restrictions: Vec::new(),
+            calendars: Vec::new(),
         }
     }
 

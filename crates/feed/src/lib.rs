@@ -27,6 +27,7 @@ mod accounts;
 mod auction;
 mod baseline;
 mod book;
+mod calendars;
 mod config;
 mod ended;
 mod error;
@@ -59,6 +60,6 @@ pub use trading::fills_of;
 pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountRestriction, AccountView, AuctionResult, AuctionView, BalanceView,
-    BestPrices, BookOrder, Depth, Fill, MemberView, Moment, NotRemembered, OrderBook, OrderView,
-    PriceLevel, PublicTrade, Ticker, WithdrawalView,
+    BegunTransition, BestPrices, BookOrder, Depth, Fill, MemberView, Moment, NotRemembered,
+    OrderBook, OrderView, PriceLevel, PublicTrade, Ticker, TimetableView, WithdrawalView,
 };

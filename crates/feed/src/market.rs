@@ -3,7 +3,7 @@
 use crate::book::Book;
 use crate::ticker::Window;
 use crate::view::{AuctionView, BestPrices, Moment, PriceLevel, PublicTrade, Ticker};
-use rialto_model::{Amount, AuctionRules, Instrument, Price, Seq, Side, Timestamp, Trade};
+use rialto_model::{Amount, AuctionRules, Instrument, Name, Price, Seq, Side, Timestamp, Trade};
 use std::collections::VecDeque;
 
 /// An instrument, its book, its last trades and its last 24 hours.
@@ -16,6 +16,8 @@ pub(crate) struct Market {
     pub(crate) window: Window,
     pub(crate) auction_rules: AuctionRules,
     pub(crate) auction: AuctionView,
+    /// The calendar that it follows; empty for none.
+    pub(crate) calendar: Name,
     /// The price of the last trade of an auction.
     pub(crate) auction_price: Option<Price>,
     /// Whether an interruption has begun whose phase follows.
@@ -48,6 +50,7 @@ impl Market {
                 last: None,
                 interrupted: None,
             },
+            calendar: Name::EMPTY,
             auction_price: None,
             interruption_begins: false,
             may_be_off_tick: false,

@@ -2,8 +2,8 @@
 
 use rialto_model::{
     AccountId, Amount, CurrencyId, DoneReason, InstrumentId, InstrumentState, Interrupted,
-    MemberId, Name, NewOrder, OrderId, OrderStatus, Price, Quantity, Reference, Restriction, Role,
-    Seq, Side, Timestamp, TradeId,
+    MemberId, Name, NewOrder, OrderId, OrderStatus, PlannedTransition, Price, Quantity, Reference,
+    Restriction, Role, Seq, Side, Timestamp, TradeId,
 };
 
 /// A point in the history of the engine.
@@ -110,6 +110,30 @@ pub struct AuctionView {
     pub last: Option<AuctionResult>,
     /// What interrupted trading or extended the call, until trading goes on.
     pub interrupted: Option<Interrupted>,
+}
+
+/// The timetable of a calendar: what has begun, and what is planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimetableView {
+    /// Its name.
+    pub name: Name,
+    /// What tells the file of the adopted plan from others; zero if none was adopted.
+    pub digest: u64,
+    /// The last transition that has begun.
+    pub begun: Option<BegunTransition>,
+    /// The transitions that have not begun, in order.
+    pub planned: Vec<PlannedTransition>,
+    /// A plan that is not adopted.
+    pub plan: Vec<PlannedTransition>,
+}
+
+/// A transition that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BegunTransition {
+    /// The time at which it was planned.
+    pub at: Timestamp,
+    /// The state that it sets.
+    pub state: InstrumentState,
 }
 
 /// The price of an auction, and what trades at it.

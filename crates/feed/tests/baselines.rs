@@ -11,7 +11,8 @@ use rialto_feed::{
 use rialto_model::*;
 use stage::*;
 
-/// Two orders on each side of which one is partly filled, and a trade between Alice and Bob.
+/// Two orders on each side of which one is partly filled, a trade between Alice and Bob, and a
+/// calendar with a plan that is not adopted.
 fn history() -> Stage {
     let mut stage = Stage::new();
     stage.rest(ALICE, Side::Buy, 90, 5);
@@ -21,6 +22,16 @@ fn history() -> Stage {
     let all = reserve(Side::Buy, 100, 10);
     let deal = trade((maker, ALICE), (90, BOB), Side::Buy, (100, 10), (20, 0), all);
     stage.step(&[accepted(90, BOB, Side::Buy, 100, 10, false), Event::Trade(deal)]);
+    let calendar = "equities".parse().unwrap();
+    let planned = |number, at| {
+        let transition = PlannedTransition::plain(Timestamp(at), InstrumentState::Closed);
+        Event::TransitionPlanned { calendar, number, transition }
+    };
+    let adopted = Event::PlanAdopted { calendar, count: 2, digest: 7, replace: true };
+    let assigned = Event::CalendarAssigned { instrument: MARKET, calendar };
+    for event in [planned(0, 10), planned(1, 20), adopted, assigned, planned(0, 30)] {
+        stage.step(&[event]);
+    }
     stage
 }
 
@@ -61,6 +72,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
                 last_price: feed.ticker(instrument.id).unwrap().last,
                 auction_rules: *feed.auction_rules(instrument.id).unwrap(),
                 auction_price: feed.auction(instrument.id).unwrap().last.map(|it| it.price),
+                calendar: feed.calendar_of(instrument.id).unwrap_or_default(),
             })
             .collect(),
         members: feed.members().copied().collect(),
@@ -78,6 +90,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
         ended: Vec::new(),
         withdrawals: Vec::new(),
         restrictions: feed.restrictions(None).collect(),
+        calendars: feed.calendars().to_vec(),
     }
 }
 

@@ -3,7 +3,7 @@
 use rialto_engine::{Core, OrderState};
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
-    MemberView, Moment, WithdrawalView,
+    BegunTransition, MemberView, Moment, TimetableView, WithdrawalView,
 };
 use rialto_model::{
     AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
@@ -33,6 +33,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
         last_price: (view.last_price != Price::ZERO).then_some(view.last_price),
         auction_rules: *view.auction_rules,
         auction_price: (view.auction_price != Price::ZERO).then_some(view.auction_price),
+        calendar: view.calendar,
     });
     let members = core.members().iter();
     let accounts = core.accounts().map(|account| BaselineAccount {
@@ -60,6 +61,13 @@ pub fn baseline_of(core: &Core) -> Baseline {
         remaining: ended.remaining,
         ended: Moment { seq: ended.seq, time: ended.time },
     });
+    let calendars = core.calendars().map(|calendar| TimetableView {
+        name: calendar.name,
+        digest: calendar.digest,
+        begun: calendar.begun.map(|it| BegunTransition { at: it.at, state: it.state }),
+        planned: calendar.ahead.iter().copied().collect(),
+        plan: calendar.draft.to_vec(),
+    });
     Baseline {
         seq: core.seq(),
         time: core.time(),
@@ -72,6 +80,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
         ended: ended.collect(),
         withdrawals: withdrawals.collect(),
         restrictions: core.restrictions().collect(),
+        calendars: calendars.collect(),
     }
 }
 
