@@ -68,7 +68,8 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
     }
 }
 
-/// Cancels and amendments name orders of any account; here the owner of an open order sends them.
+/// Cancels and amendments name orders of any account; here the owner of an open order sends them. A
+/// transition that moves is one that is planned, if there is one.
 fn by_owner(venue: &Venue, command: &Command) -> Command {
     let owner = |order: &OrderRef| match order {
         OrderRef::Id(id) => venue.core.order(*id).map(|order| order.account),
@@ -81,6 +82,11 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
         Command::Amend(amend) => {
             let account = owner(&amend.order).unwrap_or(amend.account);
             Command::Amend(Amend { account, ..amend })
+        }
+        Command::MoveTransition { calendar, at, to } => {
+            let planned = venue.feed.calendar(calendar).map_or(&[][..], |it| &it.planned);
+            let at = planned.last().map_or(at, |last| last.at);
+            Command::MoveTransition { calendar, at, to }
         }
         other => other,
     }
@@ -185,6 +191,7 @@ fn assert_alike(begun: &Feed, whole: &Feed, since: Seq) {
     assert!(begun.instruments().eq(whole.instruments()));
     assert!(begun.accounts().eq(whole.accounts()));
     assert!(begun.restrictions(None).eq(whole.restrictions(None)));
+    assert_eq!(begun.calendars(), whole.calendars());
     for instrument in whole.instruments().map(|instrument| instrument.id) {
         let (a, b) = (begun.order_book(instrument, 9_999), whole.order_book(instrument, 9_999));
         let (a, b) = (a.unwrap(), b.unwrap());
@@ -311,10 +318,15 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 Event::Uncrossed(_) => "uncrossed",
                 Event::Interrupted(_) => "interrupted",
                 Event::Restricted(_) => "restriction set",
+                Event::TransitionPlanned { .. } => "transition planned",
+                Event::PlanAdopted { .. } => "plan adopted",
+                Event::CalendarAssigned { .. } => "calendar assigned",
+                Event::TransitionMoved { .. } => "transition moved",
+                Event::TransitionBegun { .. } => "transition begun",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 30, "{seen:#?}");
+    assert_eq!(seen.len(), 34, "{seen:#?}");
 }

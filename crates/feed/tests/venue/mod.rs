@@ -126,10 +126,23 @@ impl Venue {
         for house in [AccountId::FEES, AccountId::TRANSIT] {
             self.compare_balances(house);
         }
+        self.compare_calendars();
         for view in core.instruments() {
+            assert_eq!(feed.calendar_of(view.instrument.id).unwrap_or_default(), view.calendar);
             self.compare_book(view.instrument.id);
             let last = (view.last_price != Price::ZERO).then_some(view.last_price);
             assert_eq!(feed.ticker(view.instrument.id).unwrap().last, last);
+        }
+    }
+
+    fn compare_calendars(&self) {
+        assert_eq!(self.feed.calendars().len(), self.core.calendars().len());
+        for (told, held) in self.feed.calendars().iter().zip(self.core.calendars()) {
+            assert_eq!((told.name, told.digest), (held.name, held.digest));
+            let begun = told.begun.map(|it| (it.at, it.state));
+            assert_eq!(begun, held.begun.map(|it| (it.at, it.state)));
+            assert!(told.planned.iter().eq(held.ahead));
+            assert_eq!(told.plan, held.draft);
         }
     }
 
