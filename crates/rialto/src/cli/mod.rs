@@ -6,6 +6,7 @@ mod bench;
 mod calendar;
 mod configuration;
 mod connection;
+mod kill;
 mod market;
 mod order;
 mod serve;
@@ -41,6 +42,8 @@ enum Command {
     Order(order::Order),
     /// Cancel orders.
     Cancel(order::Cancel),
+    /// Cancel all orders, and refuse new ones until it is lifted.
+    Kill(kill::Kill),
     /// Change the price or the quantity of an order.
     Amend(order::Amend),
     /// List the open orders of an account.
@@ -119,6 +122,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Calendar(args) => calendar::run(&args),
         Command::Order(args) => args.run(),
         Command::Cancel(args) => args.run(),
+        Command::Kill(args) => args.run(),
         Command::Amend(args) => args.run(),
         Command::Orders(args) => args.run(),
         Command::Fills(args) => args.run(),

@@ -3,6 +3,7 @@
 mod admin_key;
 mod instrument;
 mod keys;
+mod restrictions;
 mod statements;
 
 pub(super) use admin_key::AdminKey;
@@ -16,6 +17,7 @@ use crate::terminal::say;
 use clap::Subcommand;
 use instrument::{AuctionRuleArguments, Instrument, RuleArguments};
 use keys::KeyAction;
+use restrictions::{Restrict, Restrictions};
 use rialto_client::api::{
     AccountRequest, BackupRequest, CurrencyRequest, MemberRequest, Nothing, PhaseRequest, Route,
     RulesVersionRequest, StateRequest, TransferRequest,
@@ -108,6 +110,10 @@ enum Action {
         #[command(flatten)]
         rules: AuctionRuleArguments,
     },
+    /// Restrict the venue, a member, an account or an instrument, or lift a restriction.
+    Restrict(Restrict),
+    /// List restrictions.
+    Restrictions(Restrictions),
     /// Halt an instrument: it accepts only cancels.
     Halt {
         /// The instrument.
@@ -214,6 +220,10 @@ impl Action {
             Action::AuctionRules { symbol, rules } => {
                 change(venue, Route::AdminAuctionRules, &[], &rules.request(symbol))
             }
+            Action::Restrict(restrict) => {
+                change(venue, Route::AdminRestrict, &[], &restrict.request())
+            }
+            Action::Restrictions(list) => list.run(venue),
             Action::Halt { symbol } => change(venue, Route::AdminHalt, &[], &state(symbol)),
             Action::Resume { symbol } => change(venue, Route::AdminResume, &[], &state(symbol)),
             Action::Close { symbol } => change(venue, Route::AdminClose, &[], &state(symbol)),
