@@ -18,6 +18,7 @@
 
 mod asyncapi;
 mod audit;
+mod calendar;
 mod depot;
 mod error;
 mod explain;
@@ -42,6 +43,7 @@ mod withdrawal;
 
 pub use asyncapi::asyncapi;
 pub use audit::*;
+pub use calendar::*;
 pub use depot::*;
 pub use error::*;
 pub use explain::{Explained, explain, nearest};

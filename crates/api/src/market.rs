@@ -3,8 +3,8 @@
 use crate::text::U64Text;
 use rialto_model::CurrencyCode;
 use rialto_model::{
-    Decimal, InstrumentId, InstrumentKind, InstrumentState, OrderId, Scale, SelfTrade, Seq, Side,
-    Symbol, Timestamp, TradeId,
+    Decimal, InstrumentId, InstrumentKind, InstrumentState, Name, OrderId, Scale, SelfTrade, Seq,
+    Side, Symbol, Timestamp, TradeId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,8 @@ pub struct InstrumentInfo {
     pub kind: InstrumentKind,
     /// The phase.
     pub state: InstrumentState,
+    /// The calendar that changes its phases; `null` if an operator does.
+    pub calendar: Option<Name>,
     /// The currency that is traded.
     pub base: CurrencyCode,
     /// The currency that is paid.

@@ -23,6 +23,7 @@ fn path_parameter(name: &str, path: &str) -> Value {
         "consumer" => "The name of a consumer.",
         "tenant" => "The name of a tenant.",
         "volume" => "The name of a volume.",
+        "name" => "The name of a calendar.",
         _ if path.contains("depot") => "The id of a file.",
         _ if path.contains("orders") => "The id of an order, or `client:` and a client order id.",
         _ if path.contains("keys") => "The id of a key.",

@@ -1,6 +1,10 @@
 //! Every endpoint: its method, path, parameters, body and answers.
 
 use crate::audit::{AuditAnswer, AuditQuery, OperatorQuery};
+use crate::calendar::{
+    CalendarAnswer, CalendarAssignRequest, CalendarAssignedAnswer, CalendarQuery, CalendarsAnswer,
+    TransitionMoveRequest, TransitionMovedAnswer,
+};
 use crate::depot::{
     DepotAdoptAnswer, DepotAdoptRequest, DepotClaimRequest, DepotClaimsAnswer,
     DepotCompleteWithQuery, DepotDeadLettersAnswer, DepotDeadLettersQuery, DepotDirectoryRequest,
@@ -383,6 +387,11 @@ routes! {
             (FreshQuery) -> [200 TickerAnswer];
         Auction "GET" "/v1/auction/{symbol}" PUBLIC, "Shows the phase of an instrument and its auction.",
             (FreshQuery) -> [200 AuctionAnswer];
+        Calendars "GET" "/v1/calendars" PUBLIC, "Lists the calendars that the venue runs by.",
+            (FreshQuery) -> [200 CalendarsAnswer];
+        Calendar "GET" "/v1/calendars/{name}" PUBLIC,
+            "Shows a calendar with its next transitions.",
+            (CalendarQuery) -> [200 CalendarAnswer];
         Time "GET" "/v1/time" PUBLIC, "Tells the time at the venue.",
             (Nothing) -> [200 TimeAnswer];
         Stream "GET" "/v1/stream" PUBLIC, "Market data and an account's own events over WebSocket.",
@@ -423,6 +432,12 @@ routes! {
             (OperatorQuery, RestrictionRequest) -> [200 RestrictionAnswer];
         AdminRestrictions "GET" "/v1/admin/restrictions" ADMIN, "Lists restrictions.",
             (RestrictionsQuery) -> [200 RestrictionsAnswer];
+        AdminCalendarAssign "PUT" "/v1/admin/instruments/{symbol}/calendar" ADMIN,
+            "Assigns an instrument to a calendar, or to none.",
+            (OperatorQuery, CalendarAssignRequest) -> [200 CalendarAssignedAnswer];
+        AdminCalendarMove "POST" "/v1/admin/calendars/{name}/move" ADMIN,
+            "Moves a transition that has not begun.",
+            (OperatorQuery, TransitionMoveRequest) -> [200 TransitionMovedAnswer];
         AdminHalt "POST" "/v1/admin/halt" ADMIN, "Halts an instrument: only cancels are taken.",
             (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminResume "POST" "/v1/admin/resume" ADMIN, "Opens an instrument again.",

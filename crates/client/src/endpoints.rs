@@ -104,6 +104,10 @@ endpoints! {
     ticker = Ticker(symbol) ? { FreshQuery } -> TickerAnswer;
     /// Shows the phase of an instrument and its auction.
     auction = Auction(symbol) ? { FreshQuery } -> AuctionAnswer;
+    /// Lists the calendars that the venue runs by.
+    calendars = Calendars() ? { FreshQuery } -> CalendarsAnswer;
+    /// Shows a calendar with its next transitions.
+    calendar = Calendar(name) ? { CalendarQuery } -> CalendarAnswer;
     /// Tells the time at the venue.
     time = Time() -> TimeAnswer;
     /// The description of the interface as OpenAPI 3.1.
@@ -134,6 +138,10 @@ endpoints! {
     restrict = AdminRestrict() { RestrictionRequest<'_> } -> RestrictionAnswer;
     /// Lists restrictions, a page at a time.
     restrictions = AdminRestrictions() ? { RestrictionsQuery<'_> } -> RestrictionsAnswer;
+    /// Assigns an instrument to a calendar, or to none.
+    assign_calendar = AdminCalendarAssign(symbol) { CalendarAssignRequest<'_> } -> CalendarAssignedAnswer;
+    /// Moves a transition of a calendar that has not begun.
+    move_transition = AdminCalendarMove(name) { TransitionMoveRequest } -> TransitionMovedAnswer;
     /// Halts an instrument: only cancels are accepted.
     halt = AdminHalt() { StateRequest<'_> } -> InstrumentChangedAnswer;
     /// Opens an instrument again.

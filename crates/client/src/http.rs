@@ -195,6 +195,8 @@ fn takes_min_seq(route: Route) -> bool {
             | Route::Auction
             | Route::KillState
             | Route::AdminRestrictions
+            | Route::Calendars
+            | Route::Calendar
     )
 }
 
@@ -209,6 +211,9 @@ fn takes_reason(route: Route) -> bool {
             | Route::AdminRules
             | Route::AdminState
             | Route::AdminAuctionRules
+            | Route::AdminRestrict
+            | Route::AdminCalendarAssign
+            | Route::AdminCalendarMove
             | Route::AdminHalt
             | Route::AdminResume
             | Route::AdminClose

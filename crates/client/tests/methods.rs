@@ -4,15 +4,18 @@
 mod test_venue;
 
 use rialto_client::api::{
-    AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery, CancelQuery,
-    CancelRequest, DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery,
-    GroupRequest, KeyCreateRequest, KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery,
-    Listed, MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
-    PhaseRequest, PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest,
-    SettleRequest, StateRequest, TopicRequest, TradesQuery, TransferRequest, WithdrawalRequest,
-    WithdrawalsQuery,
+    AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery,
+    CalendarAssignRequest, CalendarQuery, CancelQuery, CancelRequest, DeadManRequest,
+    ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, KeyCreateRequest,
+    KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery, Listed, MassCancelQuery,
+    MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery, PhaseRequest,
+    PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest, SettleRequest,
+    StateRequest, TopicRequest, TradesQuery, TransferRequest, TransitionMoveRequest,
+    WithdrawalRequest, WithdrawalsQuery,
 };
-use rialto_client::model::{InstrumentState, MemberId, OrderStatus, Restriction, Scope, Side};
+use rialto_client::model::{
+    InstrumentState, MemberId, OrderStatus, Restriction, Scope, Side, Timestamp,
+};
 use rialto_client::{Client, ClientError, ClientOptions, Credentials};
 use test_venue::{TestVenue, credentials, impatient};
 
@@ -114,6 +117,10 @@ fn everybody_sees_the_market() {
         assert_eq!(book.asks.len(), 1);
         assert!(client.trades("BTC-USD", &TradesQuery::default()).await.unwrap().trades.is_empty());
         assert!(client.ticker("BTC-USD", &FreshQuery::default()).await.unwrap().ask.is_some());
+        let calendars = client.calendars(&FreshQuery::default()).await.unwrap();
+        assert!(calendars.calendars.is_empty());
+        let unknown = client.calendar("equities", &CalendarQuery::default()).await.unwrap_err();
+        assert_eq!(unknown.code(), Some("unknown_calendar"), "{unknown}");
         assert!(client.time().await.unwrap().time.0 > 0);
         assert!(client.ready().await.unwrap().ready);
         assert!(client.openapi().await.unwrap()["paths"].is_object());
@@ -172,6 +179,12 @@ fn an_operator_runs_the_venue() {
         let lifted =
             RestrictionRequest { restriction: Restriction::None, cancel: false, ..restriction };
         operator.restrict(&lifted).await.unwrap();
+        let none = CalendarAssignRequest { calendar: None };
+        assert_eq!(operator.assign_calendar("BTC-USD", &none).await.unwrap().calendar, None);
+        let (at, to) = (Timestamp(1), Timestamp(2));
+        let shift = TransitionMoveRequest { at, to };
+        let unknown = operator.move_transition("equities", &shift).await.unwrap_err();
+        assert_eq!(unknown.code(), Some("unknown_calendar"), "{unknown}");
         let rules = RulesRequest { taker_fee_ppm: Some(300), ..RulesRequest::default() };
         operator.change_rules("BTC-USD", &rules).await.unwrap();
         let deposit = TransferRequest {

@@ -3,18 +3,18 @@
 use crate::attribution::attribution;
 use crate::notes::{note_answer, note_command};
 use crate::query::{
-    FindCurrency, FindInstrument, FindOrder, GetAuction, GetBalances, GetBook, GetInstrument,
-    GetOrderBook, GetPublishedSeq, GetReport, GetRestriction, GetStatus, GetTicker, GetTime,
-    GetTrades, IdentifyOrder, ListAccounts, ListFills, ListInstruments, ListOrders,
-    ListRestrictions, QueryHandler,
+    FindCurrency, FindInstrument, FindOrder, GetAuction, GetBalances, GetBook, GetCalendar,
+    GetInstrument, GetOrderBook, GetPublishedSeq, GetReport, GetRestriction, GetStatus, GetTicker,
+    GetTime, GetTrades, IdentifyOrder, ListAccounts, ListCalendars, ListFills, ListInstruments,
+    ListOrders, ListRestrictions, QueryHandler,
 };
 use crate::{
-    AcceptClock, AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
-    Kill, LiftKill, Listing, Live, Maintenance, NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed,
-    Refused, ReleaseWithdrawal, Resume, Scope, SetAuctionRules, SetDeadMan, SetInstrumentState,
-    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    AcceptClock, AmendOrder, Answer, AssignCalendar, Authorisation, CancelOrder, CancelOrders,
+    CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
+    HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition, NameTable, PayOut,
+    PlaceOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope, SetAuctionRules,
+    SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal,
+    SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -39,11 +39,13 @@ bus! {
                 boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
                 boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
                 boxed SetAuctionRules, boxed SetRestriction, boxed Kill, boxed LiftKill,
+                boxed AssignCalendar, boxed MoveTransition,
                 boxed SetRulesVersion;
             queries: QueryHandler =>
                 boxed ReadFeed<ListInstruments>, boxed ReadFeed<GetInstrument>, boxed ReadFeed<GetBook>,
                 boxed ReadFeed<GetOrderBook>, boxed ReadFeed<GetTrades>, boxed ReadFeed<GetTicker>,
-                boxed ReadFeed<GetAuction>,
+                boxed ReadFeed<GetAuction>, boxed ReadFeed<ListCalendars>,
+                boxed ReadFeed<GetCalendar>,
                 boxed ReadFeed<FindOrder>, boxed ReadFeed<ListOrders>, boxed ReadFeed<ListFills>,
                 boxed ReadFeed<GetBalances>, boxed ReadFeed<ListAccounts>,
                 boxed ReadFeed<GetRestriction>, boxed ReadFeed<ListRestrictions>, boxed IdentifyOrder,

@@ -71,17 +71,19 @@ pub use live::{
 pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
 pub use query::{
-    AsOf, AuctionSummary, FeedQuery, FillCursor, FindCurrency, FindInstrument, FindOrder,
-    Freshness, GetAuction, GetBalances, GetBook, GetInstrument, GetOrderBook, GetPublishedSeq,
-    GetReport, GetRestriction, GetStatus, GetTicker, GetTime, GetTrades, IdentifyOrder,
-    ListAccounts, ListFills, ListInstruments, ListOrders, ListRestrictions, MarketSummary, Page,
-    QueryError, QueryHandler, ReadFeed, Report, RequiredState, Status,
+    AsOf, AuctionSummary, CalendarPage, FeedQuery, FillCursor, FindCurrency, FindInstrument,
+    FindOrder, Freshness, GetAuction, GetBalances, GetBook, GetCalendar, GetInstrument,
+    GetOrderBook, GetPublishedSeq, GetReport, GetRestriction, GetStatus, GetTicker, GetTime,
+    GetTrades, IdentifyOrder, InstrumentSummary, ListAccounts, ListCalendars, ListFills,
+    ListInstruments, ListOrders, ListRestrictions, MarketSummary, Page, QueryError, QueryHandler,
+    ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
-    AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
-    CreateMember, Deposit, Disconnect, HoldWithdrawal, Kill, LiftKill, PayOut, PlaceOrder,
-    ReleaseWithdrawal, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, ToEngine,
+    AmendOrder, AssignCalendar, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
+    CreateInstrument, CreateMember, Deposit, Disconnect, HoldWithdrawal, Kill, LiftKill,
+    MoveTransition, PayOut, PlaceOrder, ReleaseWithdrawal, SetAuctionRules, SetDeadMan,
+    SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

@@ -6,7 +6,7 @@ use rialto_engine::Level;
 use rialto_model::{
     AccountId, Amend, AuctionRules, Command as EngineCommand, CurrencyCode, InstrumentId,
     InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference,
-    Restrict, Restriction, RestrictionTarget, Scale, TradingRules, Transfer,
+    Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -256,6 +256,31 @@ requests! {
     } needs Admin,
       command |it| {
           EngineCommand::SetInstrumentState { instrument: it.instrument, state: it.state }
+      };
+
+    /// Assigns an instrument to a calendar.
+    "assign_calendar" AssignCalendar {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The calendar; empty for none.
+        calendar: Name,
+    } needs Admin,
+      command |it| {
+          EngineCommand::AssignCalendar { instrument: it.instrument, calendar: it.calendar }
+      };
+
+    /// Moves a transition that has not begun.
+    "move_transition" MoveTransition {
+        /// The calendar.
+        calendar: Name,
+        /// When the transition is planned to begin.
+        at: Timestamp,
+        /// When it shall begin.
+        to: Timestamp,
+    } needs Admin,
+      command |it| {
+          let MoveTransition { calendar, at, to, .. } = *it;
+          EngineCommand::MoveTransition { calendar, at, to }
       };
 
     /// Changes the rules version from the next command on, after a snapshot.

@@ -4,12 +4,13 @@
 //! rejects are in the journal, so that a retry under the same client order id gets the same one.
 
 use crate::{
-    AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AtField, CancelOrder, CancelOrders, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery, FindCurrency,
-    FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal, IdentifyOrder,
-    Kill, LiftKill, PayOut, PlaceOrder, PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal,
-    Resume, SetAuctionRules, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
+    AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AssignCalendar, AtField, CancelOrder, CancelOrders,
+    CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery,
+    FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal,
+    IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceOrder, PrivateChannel, ReadAudit,
+    ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -29,10 +30,12 @@ macro_rules! decided_later {
 }
 
 decided_later! {
-    PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
-    Kill, LiftKill, SetRestriction, PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
-    CreateCurrency, CreateInstrument, SetRules, SetAuctionRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
-    FindCurrency, GetTime, GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
+    PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit, Kill,
+    LiftKill, SetRestriction, PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal,
+    CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules, SetAuctionRules,
+    SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument, FindCurrency, GetTime,
+    GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock, AssignCalendar,
+    MoveTransition,
 }
 
 impl<Q: FeedQuery> Validate for ReadFeed<Q> {

@@ -377,6 +377,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownCurrency => Some("currency"),
         R::UnknownCalendar => Some("calendar"),
         R::UnknownTransition => Some("at"),
+        R::TransitionInvalid => Some("to"),
         R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired => Some("id"),
         R::PriceNotPositive
         | R::PriceOffTick
@@ -398,7 +399,6 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::WrongPhase
         | R::NoCancelPeriod
         | R::PlanIncomplete
-        | R::TransitionInvalid
         | R::NotionalTooSmall
         | R::NotionalTooLarge
         | R::InsufficientBalance

@@ -42,9 +42,10 @@ pub(crate) async fn with_limits(
         return error.of(field_out_of_phase(asked));
     }
     let question = GetInstrument { instrument: on.id };
-    let Ok(AsOf { answer: instrument, .. }) = gate.read(cx, question, Freshness::Now).await else {
+    let Ok(AsOf { answer, .. }) = gate.read(cx, question, Freshness::Now).await else {
         return error;
     };
+    let instrument = answer.instrument;
     let message = match reason {
         RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &instrument).await,
         RejectReason::InsufficientBalance => balance(gate, cx, asked, on, &instrument).await,

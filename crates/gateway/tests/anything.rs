@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use test_venue::{TestVenue, config, limit, signed};
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
-const PATHS: [&str; 35] = [
+const PATHS: [&str; 39] = [
     "/v1/orders",
     "/v1/orders/batch",
     "/v1/orders/1",
@@ -25,6 +25,8 @@ const PATHS: [&str; 35] = [
     "/v1/book/BTC-USD",
     "/v1/trades/BTC-USD",
     "/v1/ticker/BTC-USD",
+    "/v1/calendars",
+    "/v1/calendars/equities",
     "/v1/time",
     "/v1/health",
     "/v1/ready",
@@ -33,6 +35,8 @@ const PATHS: [&str; 35] = [
     "/v1/admin/currencies",
     "/v1/admin/instruments",
     "/v1/admin/instruments/BTC-USD",
+    "/v1/admin/instruments/BTC-USD/calendar",
+    "/v1/admin/calendars/equities/move",
     "/v1/admin/resume",
     "/v1/admin/deposits",
     "/v1/admin/withdrawals",
@@ -46,7 +50,7 @@ const PATHS: [&str; 35] = [
     "/v1/stream",
     "/",
 ];
-const FIELDS: [&str; 34] = [
+const FIELDS: [&str; 37] = [
     "account",
     "instrument",
     "side",
@@ -81,6 +85,9 @@ const FIELDS: [&str; 34] = [
     "receipt",
     "reason",
     "accounts",
+    "calendar",
+    "at",
+    "to",
 ];
 const TEXTS: [&str; 20] = [
     "buy",

@@ -2,7 +2,7 @@
 
 use super::{FeedQuery, QueryError};
 use rialto_feed::{AuctionView, BestPrices, Depth, Feed, OrderBook, PublicTrade, Ticker};
-use rialto_model::{AuctionRules, Instrument, InstrumentId, PriceRange, RejectReason};
+use rialto_model::{AuctionRules, Instrument, InstrumentId, Name, PriceRange, RejectReason};
 
 type Answered<T> = Result<T, QueryError>;
 
@@ -12,12 +12,27 @@ const UNKNOWN: QueryError = QueryError::Unknown(RejectReason::UnknownInstrument)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListInstruments;
 
+/// An instrument and its calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstrumentSummary {
+    /// The instrument with its rules and state.
+    pub instrument: Instrument,
+    /// The calendar that it follows.
+    pub calendar: Option<Name>,
+}
+
+impl InstrumentSummary {
+    fn of(feed: &Feed, instrument: &Instrument) -> InstrumentSummary {
+        InstrumentSummary { instrument: *instrument, calendar: feed.calendar_of(instrument.id) }
+    }
+}
+
 impl FeedQuery for ListInstruments {
-    type Answer = Vec<Instrument>;
+    type Answer = Vec<InstrumentSummary>;
     const NAME: &'static str = "list_instruments";
 
-    fn read(&self, feed: &Feed) -> Answered<Vec<Instrument>> {
-        Ok(feed.instruments().copied().collect())
+    fn read(&self, feed: &Feed) -> Answered<Vec<InstrumentSummary>> {
+        Ok(feed.instruments().map(|it| InstrumentSummary::of(feed, it)).collect())
     }
 }
 
@@ -29,11 +44,12 @@ pub struct GetInstrument {
 }
 
 impl FeedQuery for GetInstrument {
-    type Answer = Instrument;
+    type Answer = InstrumentSummary;
     const NAME: &'static str = "get_instrument";
 
-    fn read(&self, feed: &Feed) -> Answered<Instrument> {
-        feed.instrument(self.instrument).copied().ok_or(UNKNOWN)
+    fn read(&self, feed: &Feed) -> Answered<InstrumentSummary> {
+        let instrument = feed.instrument(self.instrument).ok_or(UNKNOWN)?;
+        Ok(InstrumentSummary::of(feed, instrument))
     }
 }
 

@@ -1,15 +1,17 @@
 //! Queries of the venue's state after released commands.
 
+mod calendars;
 mod error;
 mod market;
 mod own;
 mod read_feed;
 mod venue;
 
+pub use calendars::{CalendarPage, GetCalendar, ListCalendars};
 pub use error::QueryError;
 pub use market::{
     AuctionSummary, GetAuction, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades,
-    ListInstruments, MarketSummary,
+    InstrumentSummary, ListInstruments, MarketSummary,
 };
 pub use own::{
     FillCursor, FindOrder, GetBalances, GetRestriction, IdentifyOrder, ListAccounts, ListFills,

@@ -4,11 +4,11 @@ use rialto_api::{
     AuctionInfo, AuctionResultInfo, AuctionRulesInfo, BookOrderInfo, BookSides, InstrumentInfo,
     InterruptionInfo, LevelInfo, RangeInfo, TickerInfo, TradeInfo,
 };
-use rialto_desk::Listing;
+use rialto_desk::{InstrumentSummary, Listing};
 use rialto_feed::{
     AuctionResult, AuctionView, BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker,
 };
-use rialto_model::{AuctionRules, Instrument, Interrupted, Price, PriceRange, Quantity, Side};
+use rialto_model::{AuctionRules, Interrupted, Price, PriceRange, Quantity, Side};
 
 /// The levels of one side.
 pub(crate) fn book_levels(levels: &[PriceLevel], on: &Listing) -> Vec<LevelInfo> {
@@ -110,13 +110,15 @@ pub(crate) fn auction_rules_info(rules: &AuctionRules) -> AuctionRulesInfo {
     }
 }
 
-pub(crate) fn instrument_info(instrument: &Instrument, on: &Listing) -> InstrumentInfo {
+pub(crate) fn instrument_info(summary: &InstrumentSummary, on: &Listing) -> InstrumentInfo {
+    let InstrumentSummary { instrument, calendar } = summary;
     let rules = &instrument.spec.rules;
     InstrumentInfo {
         symbol: on.symbol,
         id: instrument.id,
         kind: instrument.spec.kind,
         state: instrument.state,
+        calendar: *calendar,
         base: on.base.code,
         quote: on.quote.code,
         price_scale: on.price_scale,

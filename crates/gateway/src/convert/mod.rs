@@ -1,6 +1,7 @@
 //! Conversion between the API's types and the venue's.
 
 mod audit;
+mod calendar;
 mod depot;
 mod depot_upkeep;
 mod market;
@@ -11,6 +12,7 @@ mod venue;
 mod withdrawal;
 
 pub(crate) use audit::audit_info;
+pub(crate) use calendar::{calendar_info, transition_info};
 pub(crate) use depot::{claim_info, directory_kind, settled_info};
 pub use depot::{claimed_file, dead_letter_info, file_info, record_info, tenant_info, volume_info};
 pub(crate) use depot_upkeep::scrub_info;

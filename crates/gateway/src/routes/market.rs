@@ -23,8 +23,8 @@ pub(super) async fn instruments(gate: &Gate, request: Request) -> Handled {
     let visit = Visit::admit(gate, request)?;
     let query: FreshQuery = visit.query()?;
     let AsOf { at, names, answer } = gate.read(&visit.cx(), ListInstruments, query.min_seq).await?;
-    let instruments = answer.iter().filter_map(|instrument| {
-        names.instrument(instrument.id).map(|on| instrument_info(instrument, on))
+    let instruments = answer.iter().filter_map(|summary| {
+        names.instrument(summary.instrument.id).map(|on| instrument_info(summary, on))
     });
     let response =
         InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };

@@ -2,6 +2,7 @@
 
 mod audit;
 mod batch;
+mod calendars;
 mod consumers;
 mod dead_letters;
 mod depot;
@@ -213,6 +214,8 @@ fn caller_routes() -> Router<Arc<Gate>> {
         Trades => market::trades,
         Ticker => market::ticker,
         Auction => market::auction,
+        Calendars => calendars::list,
+        Calendar => calendars::show,
         Time => operations::time,
         Stream => crate::stream::upgrade,
         Openapi => description::openapi,
@@ -241,6 +244,8 @@ fn operator_routes() -> Router<Arc<Gate>> {
         AdminAuctionRules => venue::auction_rules,
         AdminRestrict => restrictions::set,
         AdminRestrictions => restrictions::list,
+        AdminCalendarAssign => calendars::assign,
+        AdminCalendarMove => calendars::move_transition,
         AdminHalt => venue::halt,
         AdminResume => venue::resume,
         AdminClose => venue::close,

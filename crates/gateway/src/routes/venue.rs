@@ -132,7 +132,7 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let on = gate.listing(&call.cx(), &call.name_after("/v1/admin/instruments/")?).await?;
     // The engine needs all rules at once; omitted ones keep their last released value.
     let question = GetInstrument { instrument: on.id };
-    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer;
+    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer.instrument;
     let rules = rules_over(&body, before.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await;

@@ -1,0 +1,96 @@
+//! Calendars: what the venue will do by itself, and what an operator changes of it.
+
+use super::venue::operator;
+use super::{Handled, count, respond};
+use crate::call::{Call, Visit};
+use crate::convert::{calendar_info, transition_info};
+use crate::gate::Gate;
+use crate::{ApiError, decimal};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use rialto_api::{
+    CalendarAnswer, CalendarAssignRequest, CalendarAssignedAnswer, CalendarQuery, CalendarsAnswer,
+    FreshQuery, TransitionMoveRequest, TransitionMovedAnswer,
+};
+use rialto_desk::{AsOf, AssignCalendar, GetCalendar, ListCalendars, MoveTransition};
+use rialto_model::{Name, RejectReason};
+
+const ASSIGN: &str = "/v1/admin/instruments/";
+const MOVE: &str = "/v1/admin/calendars/";
+
+/// `GET /v1/calendars`
+pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
+    let visit = Visit::admit(gate, request)?;
+    let query: FreshQuery = visit.query()?;
+    let AsOf { at, answer, .. } = gate.read(&visit.cx(), ListCalendars, query.min_seq).await?;
+    let calendars = answer.iter().map(calendar_info).collect();
+    let response = CalendarsAnswer { seq: at.seq, time: at.time, calendars };
+    Ok(respond(StatusCode::OK, &response, 64 + 384 * answer.len()))
+}
+
+/// `GET /v1/calendars/{name}`
+pub(super) async fn show(gate: &Gate, request: Request) -> Handled {
+    let visit = Visit::admit(gate, request)?;
+    let query: CalendarQuery = visit.query()?;
+    let limit = count("limit", query.limit, 100, gate.config.page_max)?;
+    let name = named(&visit.name_after("/v1/calendars/")?)?;
+    let question = GetCalendar { name, after: query.after.unwrap_or_default(), limit };
+    let AsOf { at, names, answer } = gate.read(&visit.cx(), question, query.min_seq).await?;
+    let instruments = answer.instruments.iter().filter_map(|it| names.instrument(*it));
+    let response = CalendarAnswer {
+        seq: at.seq,
+        time: at.time,
+        calendar: calendar_info(&answer),
+        instruments: instruments.map(|on| on.symbol).collect(),
+        transitions: answer.transitions.iter().map(transition_info).collect(),
+    };
+    Ok(respond(StatusCode::OK, &response, 512 + 192 * answer.transitions.len()))
+}
+
+/// `PUT /v1/admin/instruments/{symbol}/calendar`
+pub(super) async fn assign(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: CalendarAssignRequest<'_> = call.json()?;
+    let level = call.level(gate, None)?;
+    let on = gate.listing(&call.cx(), &between(&call, ASSIGN, "/calendar")?).await?;
+    let calendar = match &body.calendar {
+        None => None,
+        Some(name) if name.is_empty() => {
+            let message = "The name of a calendar is not empty; null is none.";
+            return Err(ApiError::invalid("calendar", message));
+        }
+        Some(name) => Some(decimal::short("calendar", name)?),
+    };
+    let request =
+        AssignCalendar { instrument: on.id, calendar: calendar.unwrap_or_default(), level };
+    let answer = gate.send(&call.cx(), request).await?;
+    let response = CalendarAssignedAnswer {
+        instrument: on.symbol,
+        calendar,
+        seq: answer.seq,
+        time: answer.time,
+    };
+    Ok(respond(StatusCode::OK, &response, 128))
+}
+
+/// `POST /v1/admin/calendars/{name}/move`
+pub(super) async fn move_transition(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let TransitionMoveRequest { at, to } = call.json()?;
+    let level = call.level(gate, None)?;
+    let calendar = named(&between(&call, MOVE, "/move")?)?;
+    let request = MoveTransition { calendar, at, to, level };
+    let answer = gate.send(&call.cx(), request).await?;
+    let response = TransitionMovedAnswer { calendar, at, to, seq: answer.seq, time: answer.time };
+    Ok(respond(StatusCode::OK, &response, 160))
+}
+
+/// The part of the path between two others.
+fn between(call: &Call, before: &str, behind: &str) -> Result<String, ApiError> {
+    let name = call.name_after(before)?;
+    Ok(name.strip_suffix(behind).unwrap_or(&name).to_owned())
+}
+
+fn named(text: &str) -> Result<Name, ApiError> {
+    text.parse().map_err(|_| ApiError::unknown(RejectReason::UnknownCalendar))
+}
