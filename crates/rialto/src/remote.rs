@@ -75,6 +75,20 @@ impl Remote {
         Remote { as_json, ..self }
     }
 
+    /// Sends operators' commands with this reason, if there is one.
+    pub(crate) fn because(self, reason: Option<&str>) -> Remote {
+        let client = reason.map(|reason| self.client.because(reason));
+        Remote { client: client.unwrap_or(self.client), ..self }
+    }
+
+    /// Prints a value as JSON if that is wanted, otherwise by `tell`.
+    pub(crate) fn print_value<A: Serialize>(&self, value: &A, tell: impl FnOnce(&A)) {
+        match self.as_json {
+            true => say(format_args!("{}", serde_json::json!(value))),
+            false => tell(value),
+        }
+    }
+
     /// Waits for the answer.
     pub(crate) fn wait<T>(
         &self,

@@ -81,11 +81,15 @@ impl Member {
     }
 }
 
-/// The venue to connect to, and its admin key.
+/// The venue to connect to, and its admin key or an operator's API key.
 #[derive(Debug, clap::Args)]
 pub(super) struct Operator {
     #[command(flatten)]
     pub(super) connection: Connection,
+    /// A file with an API key that has the scope admin, its secret and the venue's address. The
+    /// audit trail then has the id of that key.
+    #[arg(long, global = true, value_name = "FILE")]
+    operator_key_file: Option<PathBuf>,
     /// The admin key. Other users of this machine can see command lines: prefer the environment.
     #[arg(long, global = true, env = "RIALTO_ADMIN_KEY", hide_env_values = true)]
     admin_key: Option<String>,
@@ -93,9 +97,15 @@ pub(super) struct Operator {
 
 impl Operator {
     pub(super) fn connect(&self) -> Result<Remote, Error> {
+        if let Some(file) = &self.operator_key_file {
+            let file = KeyFile::read(file)?;
+            return self.connection.remote(file.url.as_deref(), file.credentials()?);
+        }
         let Some(key) = &self.admin_key else {
             return Err(Error::Usage(
-                "this needs the admin key: set RIALTO_ADMIN_KEY, or give --admin-key".to_string(),
+                "this needs the admin key: set RIALTO_ADMIN_KEY, or give --admin-key; or an \
+                 operator's own key: --operator-key-file FILE"
+                    .to_string(),
             ));
         };
         self.connection.remote(None, Credentials::Admin(key.clone()))

@@ -1,6 +1,7 @@
 //! What an operator does.
 
 mod admin_key;
+mod audit;
 mod instrument;
 mod keys;
 mod restrictions;
@@ -14,6 +15,7 @@ use super::withdrawal::OperatorAction;
 use crate::Error;
 use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use crate::terminal::say;
+use audit::Audit;
 use clap::Subcommand;
 use instrument::{AuctionRuleArguments, Instrument, RuleArguments};
 use keys::KeyAction;
@@ -32,6 +34,9 @@ use statements::StatementsAction;
 pub(super) struct Args {
     #[command(subcommand)]
     action: Action,
+    /// Why, for the audit trail: at most 100 bytes.
+    #[arg(long, global = true, value_name = "TEXT")]
+    audit_reason: Option<String>,
     #[command(flatten)]
     operator: Operator,
 }
@@ -129,6 +134,8 @@ enum Action {
         /// The instrument.
         symbol: String,
     },
+    /// Show which commands operators sent, and why, oldest first.
+    Audit(Audit),
     /// Create, list, rotate and revoke API keys.
     Key {
         #[command(subcommand)]
@@ -176,7 +183,8 @@ struct Transfer {
 
 impl Args {
     pub(super) fn run(&self) -> Result<(), Error> {
-        self.action.run(&self.operator.connect()?)
+        let venue = self.operator.connect()?.because(self.audit_reason.as_deref());
+        self.action.run(&venue)
     }
 }
 
@@ -227,6 +235,7 @@ impl Action {
             Action::Halt { symbol } => change(venue, Route::AdminHalt, &[], &state(symbol)),
             Action::Resume { symbol } => change(venue, Route::AdminResume, &[], &state(symbol)),
             Action::Close { symbol } => change(venue, Route::AdminClose, &[], &state(symbol)),
+            Action::Audit(audit) => audit.run(venue),
             Action::Key { action } => action.run(venue),
             Action::Snapshot => plain(venue, Route::AdminSnapshot, NO_BODY),
             Action::RulesVersion { number } => {
@@ -306,7 +315,8 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     pub(super) fn run(self) -> Result<(), Error> {
-        Args { action: Action::Snapshot, operator: self.operator }.run()
+        let operator = self.operator;
+        Args { action: Action::Snapshot, audit_reason: None, operator }.run()
     }
 }
 
@@ -329,6 +339,7 @@ impl Backup {
                 self.name
             )));
         }
-        Args { action: Action::Backup { name: self.name }, operator: self.operator }.run()
+        let (action, operator) = (Action::Backup { name: self.name }, self.operator);
+        Args { action, audit_reason: None, operator }.run()
     }
 }
