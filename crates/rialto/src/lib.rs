@@ -13,6 +13,7 @@
 //! ```
 
 mod buckets;
+mod calendar_file;
 pub mod cli;
 pub mod config;
 pub mod demo;

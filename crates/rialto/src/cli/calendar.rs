@@ -1,17 +1,12 @@
 //! `rialto calendar`: checks a trading calendar, and shows its days.
 
-use crate::Error;
-use crate::config::ConfigError;
 use crate::terminal::say;
-use rialto_calendar::{
-    Calendar, CalendarError, CallTimes, DAYS_MAX, Date, DayKind, FILE_BYTES_MAX, Transition,
-};
+use crate::{Error, calendar_file};
+use rialto_calendar::{Calendar, CallTimes, DAYS_MAX, Date, DayKind, Transition};
 use rialto_ident::{Clock, SystemClock};
 use rialto_model::Timestamp;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -65,24 +60,9 @@ fn date(text: &str) -> Result<Date, String> {
         .ok_or_else(|| "a date must be from 1970-01-01 to 2499-12-31, as 2026-12-24".to_owned())
 }
 
-/// Reads a file, but not more of it than a calendar may have.
 fn read(path: &Path) -> Result<Calendar, Error> {
-    let mut bytes = Vec::new();
-    let most = FILE_BYTES_MAX as u64 + 1;
-    File::open(path)
-        .and_then(|file| file.take(most).read_to_end(&mut bytes))
-        .map_err(Error::file("read", path))?;
-    Calendar::from_bytes(&bytes).map_err(|error| refused(path, error))
-}
-
-fn refused(path: &Path, error: CalendarError) -> Error {
-    match error {
-        CalendarError::Fault { line, column, message } => {
-            let file = Some(path.to_path_buf());
-            Error::Config(ConfigError::Line { file, line, column, message })
-        }
-        other => Error::Usage(other.to_string()),
-    }
+    let bytes = calendar_file::bytes(path).map_err(Error::file("read", path))?;
+    Ok(calendar_file::parse(path, &bytes)?.calendar)
 }
 
 fn today(calendar: &Calendar) -> Date {
@@ -93,7 +73,9 @@ impl Check {
     fn run(&self) -> Result<(), Error> {
         let calendar = read(&self.file)?;
         let today = self.today.unwrap_or_else(|| today(&calendar));
-        calendar.check_special_days(today).map_err(|error| refused(&self.file, error))?;
+        calendar
+            .check_special_days(today)
+            .map_err(|error| calendar_file::refused(&self.file, &error))?;
         let weekdays: Vec<String> =
             calendar.weekdays().map(|day| format!("{day:?}").to_lowercase()).collect();
         say(format_args!("{}: valid", self.file.display()));

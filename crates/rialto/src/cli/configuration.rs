@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::config::{self, Config};
 use crate::terminal::say;
+use rialto_ident::{Clock, SystemClock};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +22,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     if let Some(path) = &args.check {
-        config::read(path)?;
+        for calendar in config::read(path)?.calendars {
+            calendar.check_days(&calendar.read()?, SystemClock.now())?;
+        }
         say(format_args!("{}: valid", path.display()));
         return Ok(());
     }

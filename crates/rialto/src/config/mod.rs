@@ -1,5 +1,6 @@
 //! The configuration file: every setting once, in one table that reads, checks and prints.
 
+mod calendars;
 mod parse;
 mod print;
 mod setting;
@@ -7,6 +8,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use calendars::CalendarConfig;
 pub(crate) use parse::check_together;
 pub use parse::{ConfigError, parse, read};
 pub use print::print;
@@ -50,6 +52,8 @@ pub struct Config {
     /// The depot over S3.
     #[cfg(feature = "s3")]
     pub s3: S3Config,
+    /// The calendars that the venue runs by.
+    pub calendars: Vec<CalendarConfig>,
     /// The exchange of order files, which needs the pool.
     pub order_files: OrderFilesConfig,
     /// The most commands that the feed may lag while the venue is ready.
@@ -216,6 +220,7 @@ impl Default for Config {
             statements: StatementsConfig::default(),
             #[cfg(feature = "s3")]
             s3: S3Config::default(),
+            calendars: Vec::new(),
             order_files: OrderFilesConfig::default(),
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),

@@ -1,7 +1,7 @@
 //! Reads a configuration file. What it does not know, it refuses, and says in which line.
 
 use super::setting::{Kind, Setting};
-use super::{Config, SECTIONS, SETTINGS};
+use super::{Config, SECTIONS, SETTINGS, calendars};
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -13,8 +13,8 @@ use toml::de::{DeTable, DeValue};
 /// The reason why a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("cannot read the configuration {}", path.display())]
+    /// The file, or one that it names, cannot be read.
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -47,7 +47,7 @@ fn file_prefix(file: &Option<PathBuf>) -> String {
     file.as_ref().map_or_else(String::new, |file| format!("{}:", file.display()))
 }
 
-/// Reads the configuration in `path`.
+/// Reads the configuration in `path`, and checks the calendars that it names.
 ///
 /// # Errors
 /// The file cannot be read or used; the error names file and line.
@@ -59,7 +59,8 @@ pub fn read(path: &Path) -> Result<Config, ConfigError> {
         let before = String::from_utf8_lossy(error.as_bytes().get(..valid).unwrap_or_default());
         at(&before, valid, "this byte is not UTF-8".to_owned())
     });
-    text.and_then(|text| parse(&text)).and_then(check_times).map_err(|error| match error {
+    let config = text.and_then(|text| parse(&text)).and_then(check_times);
+    let mut config = config.map_err(|error| match error {
         ConfigError::Line { line, column, message, .. } => {
             ConfigError::Line { file: Some(path.to_path_buf()), line, column, message }
         }
@@ -67,7 +68,12 @@ pub fn read(path: &Path) -> Result<Config, ConfigError> {
             ConfigError::Together { file: Some(path.to_path_buf()), message }
         }
         other => other,
-    })
+    })?;
+    for calendar in &mut config.calendars {
+        calendar.file = path.parent().unwrap_or(Path::new("")).join(&calendar.file);
+        calendar.read()?;
+    }
+    Ok(config)
 }
 
 /// Reads a configuration; settings that `text` omits have their default.
@@ -83,8 +89,14 @@ pub fn parse(text: &str) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     for (section, settings) in table.get_ref() {
         let name: &str = section.get_ref();
+        if name == calendars::KEY {
+            config.calendars = calendars::parse(settings)
+                .map_err(|(span, message)| place(span.unwrap_or(section.span()), message))?;
+            continue;
+        }
         if !SECTIONS.iter().any(|(known, _)| *known == name) {
-            let known: Vec<&str> = SECTIONS.iter().map(|(known, _)| *known).collect();
+            let mut known: Vec<&str> = SECTIONS.iter().map(|(known, _)| *known).collect();
+            known.push(calendars::KEY);
             let message =
                 format!("there is no section [{name}]; the sections are {}", known.join(", "));
             return Err(place(section.span(), message));

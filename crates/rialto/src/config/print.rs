@@ -1,6 +1,6 @@
 //! Prints a configuration as a complete file, every setting with its meaning.
 
-use super::{Config, SECTIONS, SETTINGS};
+use super::{Config, SECTIONS, SETTINGS, calendars};
 use std::fmt::Write;
 
 /// The width that comments are wrapped at.
@@ -24,6 +24,11 @@ pub fn print(config: &Config) -> String {
             comment(&mut file, &format!("Allowed: {}.", setting.range()));
             let _ = writeln!(file, "{} = {}", setting.key, setting.value(config));
         }
+    }
+    file.push('\n');
+    comment(&mut file, calendars::MEANING);
+    for calendar in &config.calendars {
+        let _ = writeln!(file, "\n{}", calendar.told());
     }
     file
 }

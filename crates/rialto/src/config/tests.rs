@@ -1,6 +1,7 @@
 //! Tests of the table of settings.
 
 use super::*;
+use rialto_core::CALENDARS_MAX;
 
 /// A value that the setting may have and that is not its default.
 fn another(setting: &Setting, config: &mut Config) {
@@ -198,4 +199,60 @@ fn faults_of_a_file_begin_with_its_path() {
 fn a_file_that_is_not_there_is_named() {
     let error = crate::tell_all(&read(Path::new("/nowhere/rialto.toml")).unwrap_err());
     assert!(error.contains("/nowhere/rialto.toml"), "{error}");
+}
+
+#[test]
+fn calendars_are_read_and_printed() {
+    let file = "[[calendars]]\nname = \"equities\"\nfile = \"a/equities.toml\"\n\
+                [[calendars]]\nname = \"night_2\"\nfile = \"/b.toml\"\nplan_days = 3\n";
+    let read = parse(file).unwrap();
+    let [first, second] = &read.calendars[..] else { panic!("{:?}", read.calendars) };
+    assert_eq!((first.name.as_str(), first.plan_days), ("equities", 14));
+    assert_eq!((second.name.as_str(), second.plan_days), ("night_2", 3));
+    assert_eq!(told(&parse(&print(&read)).unwrap()), told(&read));
+}
+
+#[test]
+fn a_calendar_that_is_not_possible_is_refused_with_the_line() {
+    let with = |line: &str| format!("[[calendars]]\nname = \"a\"\nfile = \"a\"\n{line}\n");
+    for (text, start) in [
+        ("calendars = 3\n".into(), "1:1: calendars is a list"),
+        ("calendars = [3]\n".into(), "1:14: a calendar is a table"),
+        ("[calendars]\nplan_days = 3\n".into(), "1:2: calendars is a list"),
+        ("[[calendars]]\nname = \"a\"\n".into(), "1:1: this calendar has no file"),
+        ("[[calendars]]\nfile = \"a\"\n".into(), "1:1: this calendar has no name"),
+        ("[[calendars]]\nname = \"a b\"\n".into(), "2:8: name must be 1 to 36 letters"),
+        ("[[calendars]]\nname = \"\"\n".into(), "2:8: name must be"),
+        (format!("[[calendars]]\nname = \"{}\"\n", "a".repeat(37)), "2:8: name must be"),
+        ("[[calendars]]\nfile = \"\"\n".into(), "2:8: file must be the path"),
+        (with("plan_days = 0"), "4:13: plan_days must be 1 to 366"),
+        (with("plan_days = 367"), "4:13: plan_days must be"),
+        (with("plan_days = \"3\""), "4:13: plan_days must be"),
+        (with("zone = \"UTC\""), "4:1: there is no setting zone in [[calendars]]"),
+        (with(&with("")), "4:1: there are two calendars with the name a"),
+    ] {
+        let error = refused(&text);
+        assert!(error.starts_with(start), "{text:?} gave {error}");
+    }
+    let many: String = (0..=CALENDARS_MAX)
+        .map(|nth| format!("[[calendars]]\nname = \"{nth}\"\nfile = \"a\"\n"))
+        .collect();
+    assert!(refused(&many).contains("65 calendars are too many: at most 64"));
+}
+
+#[test]
+fn the_file_of_a_calendar_is_beside_the_configuration_and_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("rialto.toml");
+    std::fs::write(&path, "[[calendars]]\nname = \"a\"\nfile = \"days/a.toml\"\n").unwrap();
+    let error = crate::tell_all(&read(&path).unwrap_err());
+    let file = dir.path().join("days/a.toml");
+    assert!(error.starts_with(&format!("cannot read {}: ", file.display())), "{error}");
+    std::fs::create_dir(dir.path().join("days")).unwrap();
+    std::fs::write(&file, "zone = \"UTC\"\nweekdays = [\"moonday\"]\n").unwrap();
+    let error = crate::tell_all(&read(&path).unwrap_err());
+    assert!(error.starts_with(&format!("{}:2:", file.display())), "{error}");
+    let example = include_str!("../../../../docs/calendars/equities.toml");
+    std::fs::write(&file, example).unwrap();
+    assert_eq!(read(&path).unwrap().calendars[0].file, file);
 }

@@ -1,9 +1,11 @@
-//! Assembles a venue: disk, engine, feed, withdrawals, queue, keys, gateway. Nothing else knows all of them.
+//! Assembles a venue: disk, engine, feed, calendars, withdrawals, queue, keys, gateway. Nothing else
+//! knows all of them.
 //!
 //! They are components of a [`Lifecycle`]: it starts them from the inside out, watches over them,
 //! and stops them from the outside in. The gateway answers the received requests, the feed ends,
 //! and the engine finishes its commands, confirms the journal and makes a snapshot.
 
+mod calendars;
 mod closing;
 mod depot;
 mod descriptors;
@@ -25,7 +27,7 @@ mod withdrawals;
 pub use closing::Closing;
 pub use keys::{KeysMissing, keys_missing};
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::terminal::note;
 use crate::{Error, tell_all};
 use closing::Deadline;
@@ -169,6 +171,14 @@ impl Venue {
             withdrawals.needs("recorder");
         }
 
+        let has_calendars = !config.calendars.is_empty();
+        if has_calendars {
+            let configured = config.calendars.clone();
+            let calendars = calendars::Part::new(configured, running.clone(), live.clone());
+            let mut calendars = lifecycle.register("calendars", calendars);
+            calendars.needs("journal").needs("feed").restart(Restart::NEVER);
+        }
+
         let queue = config.queue_enabled.then(|| {
             // It starts behind the engine, which sees to it that one process uses the directory.
             let options = QueueOptions {
@@ -280,6 +290,9 @@ impl Venue {
             .stop_within(stop_within);
         if has_recorder {
             gateway.needs("recorder");
+        }
+        if has_calendars {
+            gateway.needs("calendars");
         }
         if has_queue {
             gateway.needs("queue");
@@ -562,7 +575,11 @@ fn not_started(error: ComponentStartError) -> Error {
         ComponentStartError::Component { name, source } => {
             match source.downcast::<rialto_engine::StartError>() {
                 Ok(refusal) => Error::Start(refusal),
-                Err(source) => Error::Assemble(format!("{name}: {}", tell_all(&*source))),
+                // A calendar that was changed since the configuration was read, or has no days to come.
+                Err(source) => match source.downcast::<ConfigError>() {
+                    Ok(fault) => Error::Config(*fault),
+                    Err(source) => Error::Assemble(format!("{name}: {}", tell_all(&*source))),
+                },
             }
         }
         error => Error::Assemble(tell_all(&error)),
