@@ -8,7 +8,7 @@ mod running;
 use asking::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
-use running::{PATIENCE, Running, rialto, text};
+use running::{PATIENCE, Running, configure, rialto, text};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -62,6 +62,37 @@ fn a_venue_is_switched_to_later_rules_while_it_runs() {
     running.terminate();
     let verified = rialto(&["verify", data.to_str().unwrap()]);
     assert!(verified.status.success(), "{}{}", text(&verified.stdout), text(&verified.stderr));
+}
+
+#[test]
+fn calendars_are_followed_from_version_4_on() {
+    let dir = tempfile::tempdir().unwrap();
+    configure(dir.path(), "[[calendars]]\nname = \"equities\"\nfile = \"equities.toml\"\n");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/calendars/equities.toml");
+    // Its holidays are not of interest here, and may be past.
+    let text_of = std::fs::read_to_string(file).unwrap();
+    let end = text_of.find("[[half_day]]").unwrap();
+    std::fs::write(dir.path().join("equities.toml"), &text_of[..end]).unwrap();
+    let calendars = |running: &Running| {
+        let shown = rialto(&["calendars", "--url", &running.url()]);
+        assert!(shown.status.success(), "{}", text(&shown.stderr));
+        text(&shown.stdout)
+    };
+    let mut running = Running::serve(dir.path(), "synced");
+    let key = running.admin_key();
+    assert!(calendars(&running).contains("equities"));
+    running.terminate();
+    begin_with_rules(&dir.path().join("data"), 3);
+
+    let mut running = Running::serve(dir.path(), "synced");
+    running.heard("no calendar is followed: the rules in force know none");
+    assert_eq!(calendars(&running), "no calendars\n");
+    let switched = admin(&running, &key, &["rules-version", "4"]);
+    assert!(switched.status.success(), "{}", text(&switched.stderr));
+    running.terminate();
+    let mut running = Running::serve(dir.path(), "synced");
+    assert!(calendars(&running).contains("equities"));
+    running.terminate();
 }
 
 /// The answer of a command about a stopped venue.

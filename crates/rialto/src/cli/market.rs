@@ -191,6 +191,7 @@ impl Instruments {
             let columns = [
                 Column("SYMBOL", Align::Left),
                 Column("STATE", Align::Left),
+                Column("CALENDAR", Align::Left),
                 Column("TICK", Align::Right),
                 Column("LOT", Align::Right),
                 Column("LEAST", Align::Right),
@@ -202,6 +203,7 @@ impl Instruments {
                 [
                     instrument.symbol.to_string(),
                     instrument.state.name().to_owned(),
+                    show::or_dash(instrument.calendar),
                     instrument.tick.to_string(),
                     instrument.lot.to_string(),
                     instrument.notional_min.to_string(),

@@ -4,6 +4,7 @@ mod admin;
 #[cfg(feature = "bench")]
 mod bench;
 mod calendar;
+mod calendars;
 mod configuration;
 mod connection;
 mod kill;
@@ -36,8 +37,10 @@ enum Command {
     Demo(crate::demo::Args),
     /// Print every setting with its default, or check a file.
     Config(configuration::Args),
-    /// Check a trading calendar, and show its days. The venue does not run by one yet.
+    /// Check the file of a trading calendar, and show its days.
     Calendar(calendar::Args),
+    /// Show the calendars that a venue runs by, and what they will do next.
+    Calendars(calendars::Calendars),
     /// Enter an order.
     Order(order::Order),
     /// Cancel orders.
@@ -133,6 +136,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Trades(args) => args.run(),
         Command::Instruments(args) => args.run(),
         Command::Auction(args) => args.run(),
+        Command::Calendars(args) => args.run(),
         Command::Admin(args) => args.run(),
         Command::Snapshot(args) => args.run(),
         Command::Backup(args) => args.run(),

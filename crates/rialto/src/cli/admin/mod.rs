@@ -2,6 +2,7 @@
 
 mod admin_key;
 mod audit;
+mod calendar;
 mod instrument;
 mod keys;
 mod restrictions;
@@ -16,6 +17,7 @@ use crate::Error;
 use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use crate::terminal::say;
 use audit::Audit;
+use calendar::CalendarAction;
 use clap::Subcommand;
 use instrument::{AuctionRuleArguments, Instrument, RuleArguments};
 use keys::KeyAction;
@@ -119,6 +121,11 @@ enum Action {
     Restrict(Restrict),
     /// List restrictions.
     Restrictions(Restrictions),
+    /// Assign instruments to calendars, and move transitions.
+    Calendar {
+        #[command(subcommand)]
+        action: CalendarAction,
+    },
     /// Halt an instrument: it accepts only cancels.
     Halt {
         /// The instrument.
@@ -232,6 +239,7 @@ impl Action {
                 change(venue, Route::AdminRestrict, &[], &restrict.request())
             }
             Action::Restrictions(list) => list.run(venue),
+            Action::Calendar { action } => action.run(venue),
             Action::Halt { symbol } => change(venue, Route::AdminHalt, &[], &state(symbol)),
             Action::Resume { symbol } => change(venue, Route::AdminResume, &[], &state(symbol)),
             Action::Close { symbol } => change(venue, Route::AdminClose, &[], &state(symbol)),

@@ -1,0 +1,100 @@
+//! `rialto calendars`: what a venue will do by itself.
+
+use super::connection::Connection;
+use super::show::{self, Align, Column, or_dash};
+use crate::Error;
+use crate::inspect::utc;
+use crate::remote::NO_BODY;
+use crate::terminal::say;
+use rialto_client::api::{
+    CalendarAnswer, CalendarInfo, CalendarQuery, CalendarsAnswer, FreshQuery, Route, TransitionInfo,
+};
+use rialto_model::Timestamp;
+
+/// Shows the calendars that a venue runs by.
+#[derive(Debug, clap::Args)]
+pub(super) struct Calendars {
+    /// The calendar whose next transitions are shown; all calendars if it is omitted.
+    name: Option<String>,
+    /// The most transitions to show.
+    #[arg(long, default_value_t = 20, requires = "name")]
+    limit: usize,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+impl Calendars {
+    pub(super) fn run(&self) -> Result<(), Error> {
+        let venue = self.connection.anonymous()?;
+        match &self.name {
+            Some(name) => {
+                let query = CalendarQuery { limit: Some(self.limit), ..CalendarQuery::default() };
+                venue.show(Route::Calendar, &[name], &query, NO_BODY, tell)
+            }
+            None => {
+                let query = FreshQuery::default();
+                venue.show(Route::Calendars, &[], &query, NO_BODY, tell_all)
+            }
+        }
+    }
+}
+
+/// A time of a calendar in UTC, without a fraction of a second that is zero.
+fn time(time: Timestamp) -> String {
+    utc::show(time).replace(".000000000", "")
+}
+
+fn tell_all(answer: &CalendarsAnswer) {
+    let columns = [
+        Column("CALENDAR", Align::Left),
+        Column("INSTRUMENTS", Align::Right),
+        Column("PHASE", Align::Left),
+        Column("NEXT PHASE", Align::Left),
+        Column("BEGINS (UTC)", Align::Left),
+        Column("PLANNED TO (UTC)", Align::Left),
+    ];
+    let row = |it: &CalendarInfo| {
+        [
+            it.name.to_string(),
+            it.instrument_count.to_string(),
+            or_dash(it.begun.map(|begun| begun.state.name())),
+            or_dash(it.next.map(|next| next.state.name())),
+            or_dash(it.next.map(|next| time(next.at))),
+            or_dash(it.planned_to.map(time)),
+        ]
+    };
+    show::table(&columns, answer.calendars.iter().map(row).collect(), "no calendars");
+}
+
+fn tell(answer: &CalendarAnswer) {
+    let calendar = &answer.calendar;
+    let phase = or_dash(calendar.begun.map(|begun| begun.state.name()));
+    say(format_args!("{} is in {phase} at seq {}", calendar.name, answer.seq));
+    say(format_args!("instruments   {}", or_dash(symbols(answer))));
+    let columns = [
+        Column("PHASE", Align::Left),
+        Column("BEGINS (UTC)", Align::Left),
+        Column("NO CANCELS FROM", Align::Left),
+        Column("ENDS", Align::Left),
+        Column("THEN", Align::Left),
+    ];
+    let row = |it: &TransitionInfo| {
+        let ends = it.earliest_end.zip(it.latest_end).map(|(earliest, latest)| {
+            let (from, to) = (time(earliest), time(latest));
+            if from == to { from } else { format!("{from} to {to}") }
+        });
+        [
+            it.state.name().to_owned(),
+            time(it.at),
+            or_dash(it.no_cancel_from.map(time)),
+            or_dash(ends),
+            or_dash(it.next.map(|next| next.name())),
+        ]
+    };
+    let rows = answer.transitions.iter().map(row).collect();
+    show::table(&columns, rows, "no transitions are planned");
+}
+
+fn symbols(answer: &CalendarAnswer) -> Option<String> {
+    (!answer.instruments.is_empty()).then(|| show::joined(&answer.instruments))
+}
