@@ -69,12 +69,14 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
 }
 
 /// Cancels and amendments name orders of any account; here the owner of an open order sends them. A
-/// transition that moves is one that is planned, if there is one.
+/// plan is continued or adopted with the number of transitions that it has, and the transition that
+/// moves is one that is planned.
 fn by_owner(venue: &Venue, command: &Command) -> Command {
     let owner = |order: &OrderRef| match order {
         OrderRef::Id(id) => venue.core.order(*id).map(|order| order.account),
         OrderRef::Client(_) => None,
     };
+    let draft = |name| venue.feed.calendar(name).map_or(0, |it| it.plan.len() as u32);
     match *command {
         Command::Cancel { account, order } => {
             Command::Cancel { account: owner(&order).unwrap_or(account), order }
@@ -82,6 +84,13 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
         Command::Amend(amend) => {
             let account = owner(&amend.order).unwrap_or(amend.account);
             Command::Amend(Amend { account, ..amend })
+        }
+        Command::PlanTransition { calendar, number: 1.., transition } => {
+            Command::PlanTransition { calendar, number: draft(calendar), transition }
+        }
+        Command::AdoptPlan { calendar, digest, seed, replace, .. } => {
+            let count = draft(calendar);
+            Command::AdoptPlan { calendar, count, digest, seed, replace }
         }
         Command::MoveTransition { calendar, at, to } => {
             let planned = venue.feed.calendar(calendar).map_or(&[][..], |it| &it.planned);
@@ -95,7 +104,8 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
 /// A command and how many seconds pass before it.
 fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
     let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
-    let command = prop_oneof![15 => plausible::command(BOUNDS), 1 => call_command()];
+    let command =
+        prop_oneof![15 => plausible::command(BOUNDS), 1 => call_command(), 1 => calendar_command()];
     vec((pause, command), 1..160)
 }
 
@@ -108,6 +118,32 @@ fn call_command() -> impl Strategy<Value = Command> {
         Command::Place(NewOrder { instrument, time_in_force, post_only, ..order })
     });
     prop_oneof![1 => enter(InstrumentState::Call), 1 => enter(InstrumentState::Open), 2 => order]
+}
+
+/// A calendar plans, or the first instrument follows it.
+fn calendar_command() -> impl Strategy<Value = Command> {
+    let calendar: Name = "equities".parse().unwrap();
+    let planned =
+        (0..2_u32, plausible::transition(BOUNDS)).prop_map(move |(number, transition)| {
+            Command::PlanTransition { calendar, number, transition }
+        });
+    let adopted = any::<bool>().prop_map(move |replace| Command::AdoptPlan {
+        calendar,
+        count: 0,
+        digest: 7,
+        seed: 8,
+        replace,
+    });
+    let assigned = any::<bool>().prop_map(move |is_assigned| {
+        let calendar = if is_assigned { calendar } else { Name::EMPTY };
+        Command::AssignCalendar { instrument: InstrumentId(1), calendar }
+    });
+    let moved = (1..BOUNDS.time_max.0).prop_map(move |to| Command::MoveTransition {
+        calendar,
+        at: Timestamp::ZERO,
+        to: Timestamp(to),
+    });
+    prop_oneof![3 => planned, 2 => adopted, 1 => assigned, 2 => moved]
 }
 
 fn run(venue: &mut Venue, steps: &[(u64, Command)], mut after: impl FnMut(&Venue)) {
