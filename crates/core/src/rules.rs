@@ -65,7 +65,7 @@
 //!   and largest notional; post-only, and collar, limits of the day and notional of the price slid
 //!   to; room at the price; fill-or-kill; balance.
 //! - *Amend*: account; order; state of the instrument; restrictions, unless it only becomes smaller;
-//!   whether anything changes; the new quantity;
+//!   whether its call forbids amendments; whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day; notional of the new total; what has traded
 //!   already; post-only, and collar, limits of the day and notional of the price slid to; room at
 //!   the price; balance.

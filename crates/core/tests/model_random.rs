@@ -33,7 +33,7 @@ fn run(profile: Profile, first: u64, cases: u64) -> Coverage {
 }
 
 static SHALLOW: LazyLock<Coverage> = LazyLock::new(|| run(Profile::General, 0, many(1_000)));
-static TIGHT: LazyLock<Coverage> = LazyLock::new(|| run(Profile::Tight, 10_000, many(700)));
+static TIGHT: LazyLock<Coverage> = LazyLock::new(|| run(Profile::Tight, 10_000, many(950)));
 static DEEP: LazyLock<Coverage> = LazyLock::new(|| run(Profile::Deep, 20_000, many(100)));
 
 #[test]

@@ -22,8 +22,8 @@ struct Shell<'a> {
     key: String,
 }
 
-impl Shell<'_> {
-    fn new(dir: &Path, url: &str, key: String) -> Shell<'_> {
+impl<'a> Shell<'a> {
+    fn new(dir: &'a Path, url: &str, key: String) -> Shell<'a> {
         let script = dir.join("rialto");
         let binary = env!("CARGO_BIN_EXE_rialto");
         fs::write(&script, format!("#!/bin/sh\nexec '{binary}' \"$@\" --url '{url}'\n")).unwrap();

@@ -446,7 +446,7 @@ impl Chooser<'_> {
     }
 
     fn restriction(&mut self) -> Command {
-        if !self.now.restrictions.is_empty() && self.dice.chance(30) {
+        if !self.now.restrictions.is_empty() && self.dice.chance(45) {
             // The other side restricts the same.
             let set = self.dice.pick(&self.now.restrictions);
             let by_member = !set.by_member;

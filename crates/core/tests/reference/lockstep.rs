@@ -450,20 +450,20 @@ impl Lockstep {
 
 /// Every other operator's command has an attribution.
 fn attribution(seq: Seq, command: &Command) -> Option<Attribution> {
-    let is_operators = match command.kind() {
+    let is_members = matches!(
+        command.kind(),
         CommandKind::Tick
-        | CommandKind::Place
-        | CommandKind::Cancel
-        | CommandKind::Amend
-        | CommandKind::MassCancel
-        | CommandKind::Disconnect
-        | CommandKind::SetDeadMan
-        | CommandKind::HoldWithdrawal => false,
-        _ => true,
-    };
+            | CommandKind::Place
+            | CommandKind::Cancel
+            | CommandKind::Amend
+            | CommandKind::MassCancel
+            | CommandKind::Disconnect
+            | CommandKind::SetDeadMan
+            | CommandKind::HoldWithdrawal
+    );
     let reason = format!("command {seq}").parse().expect("it prints");
     let by = "operator".parse().expect("it prints");
-    (is_operators && seq.0.is_multiple_of(2)).then_some(Attribution { by, reason })
+    (!is_members && seq.0.is_multiple_of(2)).then_some(Attribution { by, reason })
 }
 
 /// What is restricted, in the order of targets.

@@ -4,6 +4,7 @@ use rialto_api::{AuditInfo, AuditOutcome};
 use rialto_desk::{AuditRecord, NameTable};
 use rialto_model::{
     AccountId, Amount, CurrencyId, Event, InstrumentId, OrderId, Reference, Rejected,
+    RestrictionTarget,
 };
 
 /// A command of an operator, with the names of what it is about.
@@ -72,6 +73,17 @@ fn describe(info: &mut AuditInfo, outcome: &Event, names: &NameTable) {
             info.instrument = symbol(instrument);
             info.state = Some(state);
         }
+        Event::Restricted(restrict) => match restrict.target {
+            RestrictionTarget::Venue => {}
+            RestrictionTarget::Member(member) => info.member = Some(member),
+            RestrictionTarget::Account(account) => info.account = Some(account),
+            RestrictionTarget::Instrument(instrument) => info.instrument = symbol(instrument),
+        },
+        Event::CalendarAssigned { instrument, calendar } => {
+            info.instrument = symbol(instrument);
+            info.name = Some(calendar.to_string()).filter(|name| !name.is_empty());
+        }
+        Event::TransitionMoved { calendar, .. } => info.name = Some(calendar.to_string()),
         Event::RulesVersionSet { version } => info.version = Some(version),
         _ => {}
     }
