@@ -2,8 +2,8 @@
 
 use crate::text::Str;
 use rialto_model::{
-    AccountId, CommandKind, CurrencyCode, Decimal, InstrumentState, MemberId, Reference, Seq,
-    Symbol, Timestamp,
+    AccountId, CommandKind, CurrencyCode, Decimal, InstrumentState, MemberId, Reference,
+    Restriction, Seq, Symbol, Timestamp,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,19 @@ pub struct AuditInfo {
     /// The phase that the instrument came into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<InstrumentState>,
+    /// The restriction that it set or lifted; that of the venue names no member, account or
+    /// instrument.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restriction: Option<Restriction>,
+    /// Whether the restriction also cancelled what was open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<bool>,
+    /// When the transition that it moved was planned to begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Timestamp>,
+    /// When the transition that it moved begins now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<Timestamp>,
     /// The code of the currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<CurrencyCode>,

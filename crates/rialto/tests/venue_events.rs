@@ -282,7 +282,9 @@ fn only_operators_consume_events_and_none_can_change_them() {
     let shown = operator.call("GET", TOPIC, None).unwrap();
     assert_eq!((&shown["read_only"], &shown["level"]), (&json!(true), &json!("buffered")));
     let read = operator.call("GET", &format!("{TOPIC}/messages?max=1"), None).unwrap();
-    assert_eq!(read["messages"][0]["events"][0]["event"], "currency_created", "{read}");
+    let events = &read["messages"][0]["events"];
+    assert_eq!((&events[0]["event"], &events[0]["by"]), (&json!("attributed"), &json!("admin")));
+    assert_eq!(events[1]["event"], "currency_created", "{read}");
     let url = venue.running.url();
     let queue = ["queue", "--url", &url, "--admin-key", &venue.admin];
     let shown = rialto(&[&queue[..], &["tail", "venue.events", "--json", "--count", "1"]].concat());

@@ -1,9 +1,10 @@
 //! Restrictions: who sets and lifts them, and the cancels that come with them.
 
+use crate::sweeping::{open, settle};
 use crate::venue::*;
-use rialto_core::{Core, EVENTS_PER_COMMAND};
+use rialto_core::Core;
 use rialto_model::{
-    AccountId, Command, DoneReason, Event, InstrumentState, MemberId, NewOrder, OrderId, Outcome,
+    AccountId, Command, DoneReason, Event, InstrumentState, MemberId, NewOrder, Outcome,
     RejectReason, Restrict, Restriction, RestrictionTarget, Side, TimeInForce,
 };
 
@@ -25,21 +26,6 @@ fn killed(account: AccountId) -> Restrict {
 
 fn restrict(venue: &mut Venue, restrict: Restrict) -> Outcome {
     venue.apply(Command::Restrict(restrict))
-}
-
-/// Ticks until nothing is left to do; returns the orders that ended, and why.
-fn settle(venue: &mut Venue) -> Vec<(OrderId, DoneReason)> {
-    let mut ended = Vec::new();
-    while venue.core.has_background_work() {
-        venue.tick();
-        assert!(venue.events.len() <= EVENTS_PER_COMMAND, "{}", venue.events.len());
-        ended.extend(venue.done().iter().map(|(order, reason, _)| (*order, *reason)));
-    }
-    ended
-}
-
-fn open(venue: &Venue, account: AccountId) -> usize {
-    venue.core.orders_of(account).count()
 }
 
 #[test]

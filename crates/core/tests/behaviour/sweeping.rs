@@ -34,7 +34,7 @@ fn crowd(accounts: &[AccountId]) -> Venue {
 }
 
 /// Ticks until nothing is left to do; returns the reason that each order ended for.
-fn settle(venue: &mut Venue) -> Vec<(OrderId, DoneReason)> {
+pub(crate) fn settle(venue: &mut Venue) -> Vec<(OrderId, DoneReason)> {
     let mut ended = Vec::new();
     while venue.core.has_background_work() {
         venue.tick();
@@ -44,7 +44,7 @@ fn settle(venue: &mut Venue) -> Vec<(OrderId, DoneReason)> {
     ended
 }
 
-fn open(venue: &Venue, account: AccountId) -> usize {
+pub(crate) fn open(venue: &Venue, account: AccountId) -> usize {
     venue.core.orders_of(account).count()
 }
 

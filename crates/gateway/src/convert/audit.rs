@@ -24,6 +24,10 @@ pub(crate) fn audit_info(record: &AuditRecord, names: &NameTable) -> AuditInfo {
         name: None,
         instrument: None,
         state: None,
+        restriction: None,
+        cancel: None,
+        planned: None,
+        moved_to: None,
         currency: None,
         amount: None,
         reference: None,
@@ -73,17 +77,24 @@ fn describe(info: &mut AuditInfo, outcome: &Event, names: &NameTable) {
             info.instrument = symbol(instrument);
             info.state = Some(state);
         }
-        Event::Restricted(restrict) => match restrict.target {
-            RestrictionTarget::Venue => {}
-            RestrictionTarget::Member(member) => info.member = Some(member),
-            RestrictionTarget::Account(account) => info.account = Some(account),
-            RestrictionTarget::Instrument(instrument) => info.instrument = symbol(instrument),
-        },
+        Event::Restricted(restrict) => {
+            info.restriction = Some(restrict.restriction);
+            info.cancel = Some(restrict.cancel);
+            match restrict.target {
+                RestrictionTarget::Venue => {}
+                RestrictionTarget::Member(member) => info.member = Some(member),
+                RestrictionTarget::Account(account) => info.account = Some(account),
+                RestrictionTarget::Instrument(instrument) => info.instrument = symbol(instrument),
+            }
+        }
         Event::CalendarAssigned { instrument, calendar } => {
             info.instrument = symbol(instrument);
             info.name = Some(calendar.to_string()).filter(|name| !name.is_empty());
         }
-        Event::TransitionMoved { calendar, .. } => info.name = Some(calendar.to_string()),
+        Event::TransitionMoved { calendar, at, to } => {
+            info.name = Some(calendar.to_string());
+            (info.planned, info.moved_to) = (Some(at), Some(to));
+        }
         Event::RulesVersionSet { version } => info.version = Some(version),
         _ => {}
     }

@@ -38,8 +38,11 @@ impl OrderRate {
     }
 
     fn bucket(&self, member: MemberId) -> Bucket {
-        let known = self.members.read().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get(&member).cloned();
+        // The lock for reading must be free before the one for writing is taken.
+        let known = {
+            let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
+            members.get(&member).cloned()
+        };
         known.unwrap_or_else(|| {
             let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
             members.entry(member).or_default().clone()

@@ -10,7 +10,8 @@ use rialto_client::api::{AccountQuery, KillAnswer, KillRequest, KillStateAnswer,
 /// Cancels all orders of accounts, and refuses new ones.
 #[derive(Debug, clap::Args)]
 pub(super) struct Kill {
-    /// Kill all accounts of the key, and not only the one that the key file names.
+    /// Kill all accounts of the key, also if the key file names one. Without a named account all are
+    /// meant anyway.
     #[arg(long, conflicts_with_all = ["account", "status"])]
     all: bool,
     /// Lift what an earlier kill has set. What an operator has set stays.
@@ -33,7 +34,7 @@ impl Kill {
         let request = KillRequest { account: account.filter(|_| !self.all) };
         if self.lift {
             return venue.show(Route::KillLift, &[], &request, NO_BODY, |answer: &KillAnswer| {
-                tell(answer, "lifted");
+                tell(answer, "the member's restriction is lifted");
             });
         }
         venue.show(Route::Kill, &[], NO_QUERY, Some(&request), |answer: &KillAnswer| {

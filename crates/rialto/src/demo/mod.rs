@@ -139,7 +139,7 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop, logging: &Logging) -> Result<(
         Some(length) => {
             let operator = Operator::appoint(venue, &args.data)?;
             say(format_args!(
-                "a trading day takes {}. The venue has no calendar yet: the demo sends the commands \
+                "a trading day takes {}. Its phases follow no calendar: the demo sends the commands \
                  of an operator, rialto admin state and auction-rules\n",
                 crate::duration::show(length)
             ));

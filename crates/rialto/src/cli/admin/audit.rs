@@ -76,6 +76,15 @@ fn list(answer: &AuditAnswer) {
     }
 }
 
+/// A restriction, and what was open.
+fn restricted(entry: &AuditInfo) -> Option<String> {
+    let restriction = entry.restriction?.name();
+    let of = [entry.member.is_some(), entry.account.is_some(), entry.instrument.is_some()];
+    let venue = if of.contains(&true) { "" } else { "venue " };
+    let cancel = if entry.cancel == Some(true) { ", open orders cancelled" } else { "" };
+    Some(format!("{venue}{restriction}{cancel}"))
+}
+
 /// What a command is about, in one cell.
 fn about(entry: &AuditInfo) -> String {
     let amount = match (entry.amount, entry.currency) {
@@ -89,6 +98,9 @@ fn about(entry: &AuditInfo) -> String {
         entry.member.map(|member| format!("member {member}")),
         entry.account.map(|account| format!("account {account}")),
         entry.name.clone(),
+        restricted(entry),
+        entry.planned.map(|at| format!("from {}", utc::show(at))),
+        entry.moved_to.map(|to| format!("to {}", utc::show(to))),
         amount,
         entry.reference.map(|reference| reference.to_string()),
         entry.version.map(|version| format!("rules version {version}")),
