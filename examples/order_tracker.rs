@@ -28,8 +28,16 @@ async fn track(path: &str) -> Result<(), ClientError> {
     let file = KeyFile::read(path.as_ref())?;
     let url = file.url.as_deref().unwrap_or("http://127.0.0.1:8080");
     let client = Client::new(url, file.credentials()?)?;
-    // The stream first, so that no event between order and subscription is missed.
+    // The stream first, and nothing before it says that it has begun: otherwise events could be
+    // missed between order and subscription.
     let mut stream = client.stream([StreamSubscription::orders(None)]).await?;
+    while let Some(event) = stream.next().await {
+        if let StreamEvent::Message(message) = event?
+            && matches!(*message, StreamMessage::Subscribed { .. })
+        {
+            break;
+        }
+    }
 
     let order = OrderRequest::limit("BTC-USD", Side::Sell, "0.5", "64000");
     let mine = client.place(&order).await?.order_id;
