@@ -147,7 +147,7 @@ pub struct KillResult {
     /// The time of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// Why nothing was done with this account; the others are unaffected.
+    /// The error that left this account as it was. It says nothing about the other accounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorDetail>,
 }

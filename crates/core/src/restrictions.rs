@@ -1,5 +1,5 @@
-//! Restrictions of the venue, of members, accounts and instruments, and the cancels of those that
-//! have many accounts.
+//! Restrictions of the venue, of members, accounts and instruments, and the cancelling of orders
+//! account by account where a restriction has many accounts.
 //!
 //! [`rules`](crate::rules) says what they refuse.
 
@@ -311,8 +311,8 @@ impl Core {
         sink.noticed
     }
 
-    /// Visits accounts as far as the budget lasts, and sweeps those that have orders. Returns how
-    /// many orders ended, and whether the sweeps have ended.
+    /// Visits accounts until the budget is used up, and sweeps each account with open orders. Returns
+    /// how many orders ended, and whether the sweeps have ended.
     fn walk_some<S: EventSink>(
         &mut self,
         walk: &mut AccountWalk,
