@@ -410,7 +410,7 @@ fn dead_letters_are_listed_and_handed_out_again() {
     depot.close().unwrap();
     drop(depot);
 
-    let dead = pool.object(&["dead-letters", "--tenant", "acme"]);
+    let dead = pool.dead_letter();
     assert_eq!((&dead["file"]["id"], &dead["detail"]), (&json!(id), &json!("no such column")));
     assert!(pool.done(&["dead-letters", "--tenant", "acme"]).contains("no such column"));
     assert_eq!(pool.object(&["show", &id, "--tenant", "acme"])["state"], "dead");
@@ -497,7 +497,7 @@ fn tokens_of_claims_live_as_long_as_the_venue() {
     pool.done(&["return", tokens[2]]);
     pool.done(&["fail", tokens[3], "--reason", "later", "--delay", "1h"]);
     assert_eq!(pool.paths(&[]).len(), 3);
-    let dead = pool.object(&["dead-letters", "--tenant", "acme"]);
+    let dead = pool.dead_letter();
     assert_eq!((&dead["file"]["name"], &dead["detail"]), (&json!("b"), &json!("no such column")));
     let redriven = pool.run(b"", &["redrive", "--tenant", "acme"]);
     assert_eq!(text(&redriven.stderr), "1 redriven\n");

@@ -9,8 +9,7 @@ mod running;
 use pool::Pool;
 use running::{Running, command, configure, text};
 use serde_json::json;
-use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::fs;
 
 #[test]
 fn the_settings_of_the_depot_are_those_of_the_file() {
@@ -23,11 +22,7 @@ fn the_settings_of_the_depot_are_those_of_the_file() {
     assert_eq!((code, told.contains("more than 1000 bytes")), (2, true), "{told}");
     assert_eq!(pool.work("false", &[]).0, 1);
     // When the delay after its only attempt is over.
-    let end = Instant::now() + Duration::from_secs(30);
-    while pool.objects(&["dead-letters", "--tenant", "acme"]).is_empty() {
-        assert!(Instant::now() < end, "no dead letter");
-        thread::sleep(Duration::from_millis(100));
-    }
+    pool.dead_letter();
     let none = tempfile::tempdir().unwrap();
     configure(none.path(), "");
     let venue = Running::serve(none.path(), "synced");

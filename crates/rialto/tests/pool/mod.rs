@@ -9,7 +9,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Pool {
     dir: tempfile::TempDir,
@@ -160,6 +161,20 @@ impl Pool {
         objects.remove(0)
     }
 
+    /// The only dead letter of the tenant acme, which shows some time after the answer to its refusal.
+    pub(crate) fn dead_letter(&self) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let mut letters = self.objects(&["dead-letters", "--tenant", "acme"]);
+            if let Some(letter) = letters.pop() {
+                assert!(letters.is_empty(), "{letters:?}");
+                return letter;
+            }
+            assert!(Instant::now() < end, "no dead letter");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Stores a file of the tenant acme, and returns its id.
     pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>, more: &[&str]) -> String {
         let file = self.write(name, content);
@@ -189,7 +204,7 @@ impl Pool {
         let end = Instant::now() + PATIENCE;
         while self.stored_files() != files {
             assert!(Instant::now() < end, "{} files, not {files}", self.stored_files());
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 
