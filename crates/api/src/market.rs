@@ -3,8 +3,8 @@
 use crate::text::U64Text;
 use rialto_model::CurrencyCode;
 use rialto_model::{
-    Decimal, InstrumentId, InstrumentKind, InstrumentState, Name, OrderId, Scale, SelfTrade, Seq,
-    Side, Symbol, Timestamp, TradeId,
+    CallDepth, Decimal, InstrumentId, InstrumentKind, InstrumentState, Name, OrderId, Scale,
+    SelfTrade, Seq, Side, Symbol, Timestamp, TradeId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -283,6 +283,16 @@ pub struct AuctionRulesInfo {
     pub call_ms: u32,
     /// How much longer it may last, in milliseconds.
     pub random_end_ms: u32,
+    /// What is published of the orders in a call.
+    pub call_depth: CallDepth,
+    /// Limits of continuous trading around the price of the last trade in an auction, in millionths;
+    /// 0 is none.
+    pub limit_range_ppm: u32,
+    /// How long the best price may stand at such a limit before trading is halted, in milliseconds; 0
+    /// is for ever.
+    pub limit_state_ms: u32,
+    /// How long that halt lasts, in milliseconds.
+    pub halt_ms: u32,
 }
 
 /// The phase of an instrument, its auction, and the ranges that its prices must stay in.

@@ -2,8 +2,8 @@
 
 use crate::text::{DecimalText, I64Text, Str};
 use rialto_model::{
-    AccountId, CurrencyCode, Decimal, InstrumentKind, InstrumentState, MemberId, Reference, Scale,
-    SelfTrade, Seq, Symbol, Timestamp,
+    AccountId, CallDepth, CurrencyCode, Decimal, InstrumentKind, InstrumentState, MemberId,
+    Reference, Scale, SelfTrade, Seq, Symbol, Timestamp,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,6 +121,20 @@ pub struct AuctionRulesRequest<'a> {
     /// How much longer it may last, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random_end_ms: Option<u32>,
+    /// What is published of the orders in a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_depth: Option<CallDepth>,
+    /// Limits of continuous trading around the price of the last trade in an auction, in millionths;
+    /// 0 is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_range_ppm: Option<u32>,
+    /// How long the best price may stand at such a limit before trading is halted, in milliseconds; 0
+    /// is for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_state_ms: Option<u32>,
+    /// How long that halt lasts, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halt_ms: Option<u32>,
 }
 
 impl<'a> AuctionRulesRequest<'a> {
@@ -138,6 +152,10 @@ impl<'a> AuctionRulesRequest<'a> {
             extended_range_ppm: None,
             call_ms: None,
             random_end_ms: None,
+            call_depth: None,
+            limit_range_ppm: None,
+            limit_state_ms: None,
+            halt_ms: None,
         }
     }
 }

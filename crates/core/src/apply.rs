@@ -6,8 +6,8 @@ use crate::phases::WITH_AUCTIONS;
 use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
-    AccountId, ClientOrderId, Command, CommandKind, Event, InstrumentId, MemberId, Name, OrderId,
-    OrderRef, Outcome, RejectReason, Rejected, RestrictionTarget, Seq, Timestamp,
+    AccountId, ClientOrderId, Command, CommandKind, Event, HaltScope, InstrumentId, MemberId, Name,
+    OrderId, OrderRef, Outcome, RejectReason, Rejected, RestrictionTarget, Seq, Timestamp,
 };
 
 impl Core {
@@ -94,6 +94,9 @@ impl Core {
             }
             Command::MoveTransition { calendar, at, to } => {
                 self.move_transition(*calendar, *at, *to)?
+            }
+            Command::HaltTrading { .. } | Command::SetCircuitBreaker(_) => {
+                return Err(RejectReason::CommandUnknown);
             }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
             Command::SettleWithdrawal { account, reference } => {
@@ -286,6 +289,16 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
             rejected.instrument = *instrument;
         }
         Command::MoveTransition { .. } => rejected.command = CommandKind::MoveTransition,
+        Command::HaltTrading { scope, .. } => {
+            rejected.command = CommandKind::HaltTrading;
+            if let HaltScope::Instrument(instrument) = scope {
+                rejected.instrument = *instrument;
+            }
+        }
+        Command::SetCircuitBreaker(breaker) => {
+            rejected.command = CommandKind::SetCircuitBreaker;
+            rejected.instrument = breaker.instrument;
+        }
         Command::HoldWithdrawal(transfer) => {
             rejected.command = CommandKind::HoldWithdrawal;
             rejected.account = transfer.account;

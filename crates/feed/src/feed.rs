@@ -97,7 +97,10 @@ impl Feed {
             Event::Ticked
             | Event::Rejected(_)
             | Event::Repeated { .. }
-            | Event::CancelProgress { .. } => {}
+            | Event::CancelProgress { .. }
+            | Event::TradingHalted(_)
+            | Event::CircuitBreakerSet(_)
+            | Event::LimitStateSet { .. } => {}
             Event::RulesVersionSet { .. } => {
                 self.markets.iter_mut().for_each(|market| market.may_be_off_tick = true);
             }

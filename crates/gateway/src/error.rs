@@ -323,6 +323,8 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::RestrictionInvalid
         | R::NameInvalid
         | R::TimerInvalid
+        | R::HaltInvalid
+        | R::CircuitBreakerInvalid
         | R::TransitionInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
         | R::ReferenceConflict
@@ -396,6 +398,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::AmountNotPositive | R::AmountTooLarge => Some("amount"),
         R::NameInvalid => Some("name"),
         R::TimerInvalid => Some("timeout_ms"),
+        R::HaltInvalid => Some("duration_ms"),
+        R::CircuitBreakerInvalid => Some("instrument"),
         R::WrongPhase
         | R::NoCancelPeriod
         | R::PlanIncomplete

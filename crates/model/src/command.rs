@@ -2,9 +2,9 @@
 
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, AuctionRules, CommandKind, CurrencyCode, CurrencyId, InstrumentId,
-    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef, PlannedTransition, Price,
-    Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules,
+    AccountId, Amount, AuctionRules, CircuitBreaker, CommandKind, CurrencyCode, CurrencyId,
+    HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef,
+    PlannedTransition, Price, Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -220,6 +220,15 @@ pub enum Command {
         /// When it is to begin, between the transitions before and after it.
         to: Timestamp,
     },
+    /// Halts trading for a time. An auction then reopens it.
+    HaltTrading {
+        /// What is halted.
+        scope: HaltScope,
+        /// How long, in milliseconds.
+        duration_ms: u32,
+    },
+    /// Sets, replaces or removes the circuit breaker of a calendar.
+    SetCircuitBreaker(CircuitBreaker),
 }
 
 impl Command {
@@ -259,6 +268,8 @@ impl Command {
             Command::AdoptPlan { .. } => CommandKind::AdoptPlan,
             Command::AssignCalendar { .. } => CommandKind::AssignCalendar,
             Command::MoveTransition { .. } => CommandKind::MoveTransition,
+            Command::HaltTrading { .. } => CommandKind::HaltTrading,
+            Command::SetCircuitBreaker(_) => CommandKind::SetCircuitBreaker,
         }
     }
 }

@@ -3,9 +3,10 @@
 use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, Attributed, AuctionRules, ClientOrderId, Currency, CurrencyId, InstrumentId,
-    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, PlannedTransition, Price,
-    Quantity, Reference, RejectReason, Restrict, Side, Timestamp, TradeId, TradingRules,
+    AccountId, Amount, Attributed, AuctionRules, CircuitBreaker, ClientOrderId, Currency,
+    CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId,
+    Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason, Restrict,
+    Side, Timestamp, TradeId, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -244,6 +245,10 @@ enumeration! {
         AssignCalendar = 23, "assign_calendar";
         /// [`crate::Command::MoveTransition`]
         MoveTransition = 24, "move_transition";
+        /// [`crate::Command::HaltTrading`]
+        HaltTrading = 25, "halt_trading";
+        /// [`crate::Command::SetCircuitBreaker`]
+        SetCircuitBreaker = 26, "set_circuit_breaker";
     }
 }
 
@@ -477,6 +482,33 @@ pub enum Event {
         /// The phase.
         state: InstrumentState,
     },
+    /// Trading is halted for a time. Where the scope is more than an instrument, an event for each
+    /// instrument follows, in this command or in later ones.
+    TradingHalted(TradingHalted),
+    /// The circuit breaker of a calendar was set, replaced or removed.
+    CircuitBreakerSet(CircuitBreaker),
+    /// The best price of a side reached the limit of continuous trading, or stands there no longer.
+    LimitStateSet {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The side.
+        side: Side,
+        /// The price at the limit.
+        price: Price,
+        /// When trading is halted if the price still stands there; zero if it does so no longer.
+        until: Timestamp,
+    },
+}
+
+/// Trading is halted for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TradingHalted {
+    /// What is halted.
+    pub scope: HaltScope,
+    /// When the halt ends.
+    pub until: Timestamp,
+    /// Why trading was halted.
+    pub cause: HaltCause,
 }
 
 /// The price of an auction was found.
@@ -578,6 +610,12 @@ enumeration! {
         TransitionMoved = 31, "transition_moved";
         /// [`Event::TransitionBegun`]
         TransitionBegun = 32, "transition_begun";
+        /// [`Event::TradingHalted`]
+        TradingHalted = 33, "trading_halted";
+        /// [`Event::CircuitBreakerSet`]
+        CircuitBreakerSet = 34, "circuit_breaker_set";
+        /// [`Event::LimitStateSet`]
+        LimitStateSet = 35, "limit_state_set";
     }
 }
 
@@ -620,6 +658,9 @@ impl Event {
             Event::CalendarAssigned { .. } => EventKind::CalendarAssigned,
             Event::TransitionMoved { .. } => EventKind::TransitionMoved,
             Event::TransitionBegun { .. } => EventKind::TransitionBegun,
+            Event::TradingHalted(_) => EventKind::TradingHalted,
+            Event::CircuitBreakerSet(_) => EventKind::CircuitBreakerSet,
+            Event::LimitStateSet { .. } => EventKind::LimitStateSet,
         }
     }
 }

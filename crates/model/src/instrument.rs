@@ -88,6 +88,20 @@ impl InstrumentState {
     }
 }
 
+enumeration! {
+    /// What is published of the orders in a call. The indicative price always is.
+    #[derive(Default)]
+    pub enum CallDepth {
+        /// All of the book.
+        #[default]
+        Full = 0, "full";
+        /// What would trade at the indicative price, and what would be left there.
+        Indicative = 1, "indicative";
+        /// Nothing.
+        Hidden = 2, "hidden";
+    }
+}
+
 /// The rules of an instrument's auctions, and the price ranges that interrupt its trading. Since
 /// rules version 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +130,17 @@ pub struct AuctionRules {
     pub call_ms: u32,
     /// How much longer it may last, in milliseconds. Its length is not known in advance.
     pub random_end_ms: u32,
+    /// What is published of the orders in a call.
+    pub call_depth: CallDepth,
+    /// The limits of continuous trading: how far a limit may be from the price of the last trade in an
+    /// auction, in millionths of it; zero is no limit. Before the first such trade the reference price
+    /// of the trading rules is taken.
+    pub limit_range_ppm: u32,
+    /// How long the best price may stand at such a limit before trading is halted, in milliseconds;
+    /// zero is for ever.
+    pub limit_state_ms: u32,
+    /// How long that halt lasts, in milliseconds.
+    pub halt_ms: u32,
 }
 
 impl AuctionRules {
@@ -133,6 +158,10 @@ impl AuctionRules {
         extended_range_ppm: 0,
         call_ms: 0,
         random_end_ms: 0,
+        call_depth: CallDepth::Full,
+        limit_range_ppm: 0,
+        limit_state_ms: 0,
+        halt_ms: 0,
     };
 
     /// Whether the rules are consistent in themselves.
@@ -146,6 +175,7 @@ impl AuctionRules {
             ("dynamic_range_ppm", self.dynamic_range_ppm),
             ("auction_range_ppm", self.auction_range_ppm),
             ("extended_range_ppm", self.extended_range_ppm),
+            ("limit_range_ppm", self.limit_range_ppm),
         ];
         if let Some((field, _)) = ranges.into_iter().find(|(_, range)| i128::from(*range) >= PPM) {
             return Err(InstrumentError::Range { field });
@@ -163,6 +193,13 @@ impl AuctionRules {
         }
         if self.random_end_ms > most {
             return Err(InstrumentError::RandomEnd);
+        }
+        let halts = self.limit_state_ms != 0;
+        if self.limit_state_ms > most || (halts && self.limit_range_ppm == 0) {
+            return Err(InstrumentError::LimitState);
+        }
+        if self.halt_ms > most || halts != (self.halt_ms != 0) {
+            return Err(InstrumentError::HaltLength);
         }
         Ok(())
     }
@@ -300,6 +337,12 @@ pub enum InstrumentError {
     /// The random end of calls is out of range.
     #[error("random_end_ms must be at most 86400000")]
     RandomEnd,
+    /// The time at a limit does not fit the limits, or is out of range.
+    #[error("limit_state_ms must be at most 86400000, and 0 without limit_range_ppm")]
+    LimitState,
+    /// The length of halts does not fit, or is out of range.
+    #[error("halt_ms must be at most 86400000, and 0 exactly where limit_state_ms is 0")]
+    HaltLength,
 }
 
 /// A listed instrument: its specification and the values derived from it.

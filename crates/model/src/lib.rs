@@ -28,6 +28,7 @@ mod codec;
 mod command;
 mod enumeration;
 mod event;
+mod halt;
 mod id;
 mod instrument;
 mod number;
@@ -56,11 +57,12 @@ pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
 pub use enumeration::Enumeration;
 pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,
-    Reduced, Rejected, Rested, Trade, Uncrossed,
+    Reduced, Rejected, Rested, Trade, TradingHalted, Uncrossed,
 };
+pub use halt::{CircuitBreaker, HaltCause, HaltScope};
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
 pub use instrument::{
-    AuctionRules, Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec,
+    AuctionRules, CallDepth, Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec,
     InstrumentState, PPM, TradingRules,
 };
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};

@@ -3,9 +3,9 @@
 mod samples;
 
 use rialto_model::{
-    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CommandKind, DoneReason, EVENT_BYTES_MAX, EventKind,
-    InstrumentKind, InstrumentState, OrderKind, PostOnly, ReduceReason, RejectReason, Restriction,
-    SelfTrade, Side, TimeInForce, encode_command, encode_event,
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CallDepth, CommandKind, DoneReason, EVENT_BYTES_MAX,
+    EventKind, HaltCause, InstrumentKind, InstrumentState, OrderKind, PostOnly, ReduceReason,
+    RejectReason, Restriction, SelfTrade, Side, TimeInForce, encode_command, encode_event,
 };
 use std::collections::BTreeMap;
 
@@ -126,7 +126,7 @@ fn every_event_is_described() {
 #[test]
 fn shared_parts_are_described() {
     assert_eq!(lengths("Rules", 0), (72, 72));
-    assert_eq!(lengths("Auction rules", 0), (40, 40));
+    assert_eq!(lengths("Auction rules", 0), (48, 48));
     assert_eq!(lengths("Transition", 0), (32, 32));
     assert_eq!(lengths("Specification", 0), (80, 80));
     assert_eq!(lengths("Attribution", 0), (24, ATTRIBUTION_BYTES_MAX));
@@ -157,6 +157,8 @@ fn every_list_is_described() {
     describes("instrument state", InstrumentState::ALL, InstrumentState::number);
     describes("done reason", DoneReason::ALL, DoneReason::number);
     describes("reduce reason", ReduceReason::ALL, ReduceReason::number);
+    describes("call depth", CallDepth::ALL, CallDepth::number);
+    describes("halt cause", HaltCause::ALL, HaltCause::number);
     describes("restriction", Restriction::ALL, Restriction::number);
     describes("command kind", CommandKind::ALL, CommandKind::number);
     describes("reject reason", RejectReason::ALL, RejectReason::number);

@@ -178,6 +178,9 @@ impl Positions {
             | Event::CalendarAssigned { .. }
             | Event::TransitionMoved { .. }
             | Event::TransitionBegun { .. }
+            | Event::TradingHalted(_)
+            | Event::CircuitBreakerSet(_)
+            | Event::LimitStateSet { .. }
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

@@ -214,6 +214,10 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
         extended_range_ppm: from.u32()?,
         call_ms: from.u32()?,
         random_end_ms: from.u32()?,
+        call_depth: from.choice()?,
+        limit_range_ppm: from.u32()?,
+        limit_state_ms: from.u32()?,
+        halt_ms: from.u32()?,
     };
     let sound = market.auction_rules.check().is_ok();
     from.refuse_unless(sound, "the rules of auctions are not consistent")?;

@@ -421,6 +421,10 @@ fn write_auction_rules(rules: &AuctionRules, out: &mut Writer) {
     out.u32(rules.extended_range_ppm);
     out.u32(rules.call_ms);
     out.u32(rules.random_end_ms);
+    out.u8(rules.call_depth as u8);
+    out.u32(rules.limit_range_ppm);
+    out.u32(rules.limit_state_ms);
+    out.u32(rules.halt_ms);
 }
 
 fn write_auction(auction: &Auction, out: &mut Writer) {

@@ -115,6 +115,7 @@ fn auctions(venue: &mut Venue) {
         extended_range_ppm: 60_000,
         call_ms: 5_000,
         random_end_ms: 5_000,
+        ..AuctionRules::PLAIN
     };
     let instrument = InstrumentId(4);
     venue.apply(Command::SetAuctionRules { instrument, rules, seed: 11 });

@@ -161,6 +161,9 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::CalendarAssigned { .. } => "CalendarAssigned",
         Event::TransitionMoved { .. } => "TransitionMoved",
         Event::TransitionBegun { .. } => "TransitionBegun",
+        Event::TradingHalted(_) => "TradingHalted",
+        Event::CircuitBreakerSet(_) => "CircuitBreakerSet",
+        Event::LimitStateSet { .. } => "LimitStateSet",
     }
 }
 

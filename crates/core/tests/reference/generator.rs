@@ -497,6 +497,7 @@ impl Chooser<'_> {
             extended_range_ppm: 0,
             call_ms: self.dice.pick(&[1, 1, 5, 1_000]),
             random_end_ms: self.dice.pick(&[0, 1, 20]),
+            ..AuctionRules::PLAIN
         };
         if auction_range_ppm > 0 && self.dice.chance(50) {
             rules.extended_range_ppm = auction_range_ppm + self.dice.pick(&[0, 10_000]);

@@ -50,9 +50,9 @@ pub use state::{
 };
 
 use rialto_model::{
-    AccountId, Attributed, Attribution, ClientOrderId, Command, DoneReason, Event, InstrumentId,
-    OrderId, OrderRef, Outcome, RejectReason, Rejected, Restrict, RestrictionTarget, Seq,
-    Timestamp,
+    AccountId, Attributed, Attribution, ClientOrderId, Command, DoneReason, Event, HaltScope,
+    InstrumentId, OrderId, OrderRef, Outcome, RejectReason, Rejected, Restrict, RestrictionTarget,
+    Seq, Timestamp,
 };
 
 /// Orders that one command may touch.
@@ -124,6 +124,9 @@ impl Reference {
             }
             Command::MoveTransition { calendar, at, to } => {
                 self.move_transition(*calendar, *at, *to)
+            }
+            Command::HaltTrading { .. } | Command::SetCircuitBreaker(_) => {
+                Err(RejectReason::CommandUnknown)
             }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
             Command::SettleWithdrawal { account, reference } => {
@@ -259,6 +262,8 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
         Command::Restrict(Restrict {
             target: RestrictionTarget::Instrument(instrument), ..
         }) => Some(*instrument),
+        Command::HaltTrading { scope: HaltScope::Instrument(instrument), .. } => Some(*instrument),
+        Command::SetCircuitBreaker(breaker) => Some(breaker.instrument),
         _ => None,
     }
 }

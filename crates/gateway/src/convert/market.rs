@@ -107,6 +107,10 @@ pub(crate) fn auction_rules_info(rules: &AuctionRules) -> AuctionRulesInfo {
         extended_range_ppm: rules.extended_range_ppm,
         call_ms: rules.call_ms,
         random_end_ms: rules.random_end_ms,
+        call_depth: rules.call_depth,
+        limit_range_ppm: rules.limit_range_ppm,
+        limit_state_ms: rules.limit_state_ms,
+        halt_ms: rules.halt_ms,
     }
 }
 

@@ -118,5 +118,9 @@ pub(crate) fn auction_rules_over(
         extended_range_ppm: request.extended_range_ppm.unwrap_or(before.extended_range_ppm),
         call_ms: request.call_ms.unwrap_or(before.call_ms),
         random_end_ms: request.random_end_ms.unwrap_or(before.random_end_ms),
+        call_depth: request.call_depth.unwrap_or(before.call_depth),
+        limit_range_ppm: request.limit_range_ppm.unwrap_or(before.limit_range_ppm),
+        limit_state_ms: request.limit_state_ms.unwrap_or(before.limit_state_ms),
+        halt_ms: request.halt_ms.unwrap_or(before.halt_ms),
     }
 }

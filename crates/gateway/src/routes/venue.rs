@@ -104,6 +104,8 @@ fn invalid_rules(error: ApiError, found: impl FnOnce() -> Option<InstrumentError
         InstrumentError::ExtendedRange => "extended_range_ppm",
         InstrumentError::CallLength => "call_ms",
         InstrumentError::RandomEnd => "random_end_ms",
+        InstrumentError::LimitState => "limit_state_ms",
+        InstrumentError::HaltLength => "halt_ms",
     };
     let message = format!("The rules are not possible: {broken}.");
     ApiError { message: message.into(), ..error.of(field) }

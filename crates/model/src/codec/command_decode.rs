@@ -60,7 +60,9 @@ fn flags_of(kind: CommandKind) -> u16 {
         | CommandKind::PlanTransition
         | CommandKind::AdoptPlan
         | CommandKind::AssignCalendar
-        | CommandKind::MoveTransition => 0,
+        | CommandKind::MoveTransition
+        | CommandKind::HaltTrading
+        | CommandKind::SetCircuitBreaker => 0,
     }
 }
 
@@ -185,6 +187,14 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             let (at, to) = (reader.time()?, reader.time()?);
             Command::MoveTransition { calendar: reader.text()?, at, to }
         }
+        CommandKind::HaltTrading => {
+            let instrument = reader.instrument()?;
+            let (duration_ms, kind) = (reader.u32()?, reader.u8()?);
+            reader.zeros::<7>()?;
+            let scope = reader.halt_scope(kind, instrument)?;
+            Command::HaltTrading { scope, duration_ms }
+        }
+        CommandKind::SetCircuitBreaker => Command::SetCircuitBreaker(reader.circuit_breaker()?),
     })
 }
 

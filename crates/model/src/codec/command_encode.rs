@@ -137,6 +137,16 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.text(calendar);
             0
         }
+        Command::HaltTrading { scope, duration_ms } => {
+            let (kind, instrument, calendar) = scope.parts();
+            out.words([halves(instrument.0, *duration_ms), u64::from(kind)]);
+            out.text(&calendar);
+            0
+        }
+        Command::SetCircuitBreaker(breaker) => {
+            out.circuit_breaker(breaker);
+            0
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

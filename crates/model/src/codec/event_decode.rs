@@ -5,9 +5,9 @@ use super::reader::Reader;
 use super::{DecodeError, DecodeFault, EVENTS_MARK, VERSION, flag};
 use crate::{
     Accepted, AccountId, Amended, Amount, Attributed, CommandKind, Currency, CurrencyId, Done,
-    DoneReason, Event, EventKind, InstrumentState, Interrupted, NewOrder, OrderKind, PostOnly,
-    ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side,
-    TimeInForce, Timestamp, Trade, TradeId, Uncrossed,
+    DoneReason, Event, EventKind, HaltCause, InstrumentState, Interrupted, NewOrder, OrderKind,
+    PostOnly, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade,
+    Side, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -160,7 +160,10 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::PlanAdopted
         | EventKind::CalendarAssigned
         | EventKind::TransitionMoved
-        | EventKind::TransitionBegun => 0,
+        | EventKind::TransitionBegun
+        | EventKind::TradingHalted
+        | EventKind::CircuitBreakerSet
+        | EventKind::LimitStateSet => 0,
     }
 }
 
@@ -337,6 +340,28 @@ fn event_body(
             head.rest_unused()?;
             let at = body.time()?;
             Event::TransitionBegun { calendar: body.text()?, at, state }
+        }
+        EventKind::TradingHalted => {
+            let kind = head.small.u8()?;
+            let cause = head.small.one_of("cause", HaltCause::from_number)?;
+            head.rest_unused()?;
+            let instrument = body.instrument()?;
+            body.zeros::<4>()?;
+            let until = body.time()?;
+            let scope = body.halt_scope(kind, instrument)?;
+            Event::TradingHalted(TradingHalted { scope, until, cause })
+        }
+        EventKind::CircuitBreakerSet => {
+            head.rest_unused()?;
+            Event::CircuitBreakerSet(body.circuit_breaker()?)
+        }
+        EventKind::LimitStateSet => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let instrument = body.instrument()?;
+            body.zeros::<4>()?;
+            let (price, until) = (body.price()?, body.time()?);
+            Event::LimitStateSet { instrument, side, price, until }
         }
     })
 }

@@ -230,6 +230,20 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.text(calendar);
             Head::new(0, state.number(), 0)
         }
+        Event::TradingHalted(halted) => {
+            let (kind, instrument, calendar) = halted.scope.parts();
+            out.words([u64::from(instrument.0), halted.until.0]);
+            out.text(&calendar);
+            Head::new(0, kind, halted.cause.number())
+        }
+        Event::CircuitBreakerSet(breaker) => {
+            out.circuit_breaker(breaker);
+            Head::new(0, 0, 0)
+        }
+        Event::LimitStateSet { instrument, side, price, until } => {
+            out.words([u64::from(instrument.0), price.0 as u64, until.0]);
+            Head::new(0, side.number(), 0)
+        }
     }
 }
 

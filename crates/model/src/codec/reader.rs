@@ -2,10 +2,10 @@
 
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
-    AccountId, Amount, Attribution, AuctionRules, AuditReason, CurrencyId, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, MemberId, OrderId, PlannedTransition, Price,
-    Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError,
-    Timestamp, TradingRules,
+    AccountId, Amount, Attribution, AuctionRules, AuditReason, CallDepth, CircuitBreaker,
+    CurrencyId, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
+    MemberId, OrderId, PlannedTransition, Price, Quantity, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -364,8 +364,14 @@ impl<'a> Reader<'a> {
             call_ms: self.u32()?,
             random_end_ms: self.u32()?,
             self_trade: self.one_of("self_trade", SelfTrade::from_number)?,
+            call_depth: self.one_of("call_depth", CallDepth::from_number)?,
+            limit_range_ppm: {
+                self.zeros::<2>()?;
+                self.u32()?
+            },
+            limit_state_ms: self.u32()?,
+            halt_ms: self.u32()?,
         };
-        self.zeros::<7>()?;
         Ok(rules)
     }
 
@@ -382,6 +388,27 @@ impl<'a> Reader<'a> {
             by_member: self.boolean("by_member")?,
             cancel: self.boolean("cancel")?,
         })
+    }
+
+    /// The calendar of a scope with this kind and instrument.
+    pub(super) fn halt_scope(
+        &mut self,
+        kind: u8,
+        instrument: InstrumentId,
+    ) -> Result<HaltScope, DecodeError> {
+        let at = self.at;
+        match HaltScope::from_parts(kind, instrument, self.text()?) {
+            Some(scope) => Ok(scope),
+            None => Self::fault(at, DecodeFault::OutOfRange("scope")),
+        }
+    }
+
+    /// A circuit breaker.
+    pub(super) fn circuit_breaker(&mut self) -> Result<CircuitBreaker, DecodeError> {
+        let instrument = self.instrument()?;
+        let (range_ppm, halt_ms) = (self.u32()?, self.u32()?);
+        self.zeros::<4>()?;
+        Ok(CircuitBreaker { calendar: self.text()?, instrument, range_ppm, halt_ms })
     }
 
     /// A transition of a timetable.

@@ -2,7 +2,8 @@
 
 use super::flag;
 use crate::{
-    Attribution, AuctionRules, InstrumentSpec, PlannedTransition, Restrict, Text, TradingRules,
+    Attribution, AuctionRules, CircuitBreaker, InstrumentSpec, PlannedTransition, Restrict, Text,
+    TradingRules,
 };
 
 /// Writes into a buffer that has room for the largest record.
@@ -130,8 +131,18 @@ impl<'a> Writer<'a> {
             halves(rules.static_range_ppm, rules.dynamic_range_ppm),
             halves(rules.auction_range_ppm, rules.extended_range_ppm),
             halves(rules.call_ms, rules.random_end_ms),
-            u64::from(rules.self_trade.number()),
+            u64::from(rules.self_trade.number())
+                | u64::from(rules.call_depth.number()) << 8
+                | u64::from(rules.limit_range_ppm) << 32,
+            halves(rules.limit_state_ms, rules.halt_ms),
         ]);
+    }
+
+    /// Writes a circuit breaker.
+    pub(super) fn circuit_breaker(&mut self, breaker: &CircuitBreaker) {
+        let CircuitBreaker { calendar, instrument, range_ppm, halt_ms } = breaker;
+        self.words([halves(instrument.0, *range_ppm), u64::from(*halt_ms)]);
+        self.text(calendar);
     }
 
     /// Writes a transition of a timetable.

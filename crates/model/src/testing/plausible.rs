@@ -3,11 +3,11 @@
 
 use super::wild::handling;
 use crate::{
-    AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, EngineId,
-    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity,
-    Reference, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
-    Timestamp, TradingRules, Transfer,
+    AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreaker, ClientOrderId, Command,
+    CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
+    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
+    PostOnly, Price, Quantity, Reference, Restrict, Restriction, RestrictionTarget, Scale,
+    SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -265,6 +265,25 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         ),
         restrict(bounds).prop_map(Command::Restrict),
         timetable(bounds),
+        halt(bounds),
+    ]
+}
+
+/// A halt, or a circuit breaker.
+fn halt(bounds: Bounds) -> impl Strategy<Value = Command> {
+    let scope = prop_oneof![
+        1 => Just(HaltScope::Venue),
+        1 => name("cal", 2).prop_map(HaltScope::Calendar),
+        2 => instrument(bounds).prop_map(HaltScope::Instrument),
+    ];
+    let breaker = (name("cal", 2), instrument(bounds), 0..200_000_u32, 1..=1_000_u32);
+    prop_oneof![
+        (scope, 1..=1_000_u32)
+            .prop_map(|(scope, duration_ms)| Command::HaltTrading { scope, duration_ms }),
+        breaker.prop_map(|(calendar, instrument, range_ppm, halt_ms)| {
+            let breaker = CircuitBreaker { calendar, instrument, range_ppm, halt_ms };
+            Command::SetCircuitBreaker(breaker)
+        }),
     ]
 }
 
@@ -356,10 +375,12 @@ pub fn transition(bounds: Bounds) -> impl Strategy<Value = PlannedTransition> {
 /// Rules of auctions that are consistent.
 pub fn auction_rules() -> impl Strategy<Value = AuctionRules> {
     let range = || prop_oneof![Just(0_u32), 1_000..500_000_u32];
-    (0..=5_000, select(SelfTrade::ALL), range(), range(), range(), range(), 1..=10_000_u32)
-        .prop_map(|(fee_ppm, self_trade, daily, fixed, moving, auction, call_ms)| AuctionRules {
+    let ranges = (range(), range(), range(), range(), range());
+    let modes = (select(SelfTrade::ALL), select(CallDepth::ALL));
+    (0..=5_000, modes, ranges, 1..=10_000_u32, any::<bool>()).prop_map(
+        |(fee_ppm, modes, (daily, fixed, moving, auction, limit), call_ms, halts)| AuctionRules {
             fee_ppm,
-            self_trade,
+            self_trade: modes.0,
             daily_range_ppm: daily,
             static_range_ppm: fixed,
             dynamic_range_ppm: moving,
@@ -367,7 +388,12 @@ pub fn auction_rules() -> impl Strategy<Value = AuctionRules> {
             extended_range_ppm: if auction > 0 { auction * 3 / 2 } else { 0 },
             call_ms,
             random_end_ms: call_ms / 2,
-        })
+            call_depth: modes.1,
+            limit_range_ppm: limit,
+            limit_state_ms: if halts && limit > 0 { call_ms } else { 0 },
+            halt_ms: if halts && limit > 0 { call_ms * 2 } else { 0 },
+        },
+    )
 }
 
 #[cfg(test)]

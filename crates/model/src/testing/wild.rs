@@ -2,12 +2,13 @@
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, Command, CommandKind, Currency, CurrencyId, Deposit, Done, DoneReason, Event,
-    Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted,
-    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
-    PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade,
-    TradeId, TradingRules, Transfer, Uncrossed,
+    AuditReason, CallDepth, CircuitBreaker, Command, CommandKind, Currency, CurrencyId, Deposit,
+    Done, DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
+    Reduced, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
+    SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules,
+    Transfer, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -142,10 +143,14 @@ fn order_ref() -> impl Strategy<Value = OrderRef> + Clone {
 
 /// Any rules of auctions, consistent or not.
 fn auction_rules() -> impl Strategy<Value = AuctionRules> + Clone {
-    let ranges = (uint32(), uint32(), uint32(), uint32(), uint32());
-    (any::<i32>(), select(SelfTrade::ALL), ranges, uint32(), uint32()).prop_map(
-        |(fee_ppm, self_trade, ranges, call_ms, random_end_ms)| {
-            let (daily_range_ppm, static_range_ppm, dynamic_range_ppm, auction, extended) = ranges;
+    let ranges = (uint32(), uint32(), uint32(), uint32(), uint32(), uint32());
+    let times = (uint32(), uint32(), uint32(), uint32());
+    let modes = (select(SelfTrade::ALL), select(CallDepth::ALL));
+    (any::<i32>(), modes, ranges, times).prop_map(
+        |(fee_ppm, (self_trade, call_depth), ranges, times)| {
+            let (daily_range_ppm, static_range_ppm, dynamic_range_ppm, auction, extended, limit) =
+                ranges;
+            let (call_ms, random_end_ms, limit_state_ms, halt_ms) = times;
             AuctionRules {
                 fee_ppm,
                 self_trade,
@@ -156,6 +161,10 @@ fn auction_rules() -> impl Strategy<Value = AuctionRules> + Clone {
                 extended_range_ppm: extended,
                 call_ms,
                 random_end_ms,
+                call_depth,
+                limit_range_ppm: limit,
+                limit_state_ms,
+                halt_ms,
             }
         },
     )
@@ -269,7 +278,29 @@ pub fn command() -> impl Strategy<Value = Command> {
             .prop_map(|(instrument, calendar)| Command::AssignCalendar { instrument, calendar }),
         1 => (text(), time(), time())
             .prop_map(|(calendar, at, to)| Command::MoveTransition { calendar, at, to }),
+        1 => (halt_scope(), uint32())
+            .prop_map(|(scope, duration_ms)| Command::HaltTrading { scope, duration_ms }),
+        1 => circuit_breaker().prop_map(Command::SetCircuitBreaker),
     ]
+}
+
+fn halt_scope() -> impl Strategy<Value = HaltScope> {
+    prop_oneof![
+        Just(HaltScope::Venue),
+        text().prop_map(HaltScope::Calendar),
+        instrument().prop_map(HaltScope::Instrument),
+    ]
+}
+
+fn circuit_breaker() -> impl Strategy<Value = CircuitBreaker> {
+    (text(), instrument(), uint32(), uint32()).prop_map(
+        |(calendar, instrument, range_ppm, halt_ms)| CircuitBreaker {
+            calendar,
+            instrument,
+            range_ppm,
+            halt_ms,
+        },
+    )
 }
 
 fn restrict() -> impl Strategy<Value = Restrict> {
@@ -409,6 +440,13 @@ fn timetable_event() -> impl Strategy<Value = Event> {
         }),
         (text(), time(), select(InstrumentState::ALL))
             .prop_map(|(calendar, at, state)| Event::TransitionBegun { calendar, at, state }),
+        (halt_scope(), time(), select(HaltCause::ALL)).prop_map(|(scope, until, cause)| {
+            Event::TradingHalted(TradingHalted { scope, until, cause })
+        }),
+        circuit_breaker().prop_map(Event::CircuitBreakerSet),
+        (instrument(), side(), price(), time()).prop_map(|(instrument, side, price, until)| {
+            Event::LimitStateSet { instrument, side, price, until }
+        }),
     ]
 }
 

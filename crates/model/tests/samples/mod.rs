@@ -3,13 +3,13 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, ClientOrderId, Command, CommandKind, Currency, CurrencyCode, CurrencyId, Deposit,
-    Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, Interrupted, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced,
-    Reference, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
-    SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
-    Uncrossed,
+    AuditReason, CallDepth, CircuitBreaker, ClientOrderId, Command, CommandKind, Currency,
+    CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, MassCancel,
+    MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly,
+    Price, Quantity, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp,
+    Trade, TradeId, TradingHalted, TradingRules, Transfer, Uncrossed,
 };
 
 /// The time of all samples.
@@ -155,7 +155,15 @@ fn auction_rules() -> AuctionRules {
         extended_range_ppm: 0x76,
         call_ms: 0x77,
         random_end_ms: 0x78,
+        call_depth: CallDepth::Hidden,
+        limit_range_ppm: 0x79,
+        limit_state_ms: 0x7a,
+        halt_ms: 0x7b,
     }
+}
+
+fn circuit_breaker(calendar: Name) -> CircuitBreaker {
+    CircuitBreaker { calendar, instrument: INSTRUMENT, range_ppm: 0x89, halt_ms: 0x8a }
 }
 
 fn restrict(target: RestrictionTarget) -> Restrict {
@@ -257,6 +265,10 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             at: Timestamp(0x86),
             to: Timestamp(0x87),
         }),
+        short(Command::HaltTrading { scope: HaltScope::Instrument(INSTRUMENT), duration_ms: 0x8b }),
+        full(Command::HaltTrading { scope: HaltScope::Calendar(full_text()), duration_ms: 0x8b }),
+        short(Command::SetCircuitBreaker(circuit_breaker(Name::EMPTY))),
+        full(Command::SetCircuitBreaker(circuit_breaker(full_text()))),
     ]
 }
 
@@ -279,6 +291,10 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
     let begun = |calendar| {
         let state = InstrumentState::ClosingCall;
         Event::TransitionBegun { calendar, at: Timestamp(0x86), state }
+    };
+    let halted = |scope| {
+        let (until, cause) = (Timestamp(0x8d), HaltCause::LimitState);
+        Event::TradingHalted(TradingHalted { scope, until, cause })
     };
     let trade = |notional, maker_fee| {
         Event::Trade(Trade {
@@ -470,5 +486,15 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         full(transition_moved(full_text())),
         short(begun(Name::EMPTY)),
         full(begun(full_text())),
+        short(halted(HaltScope::Instrument(INSTRUMENT))),
+        full(halted(HaltScope::Calendar(full_text()))),
+        short(Event::CircuitBreakerSet(circuit_breaker(Name::EMPTY))),
+        full(Event::CircuitBreakerSet(circuit_breaker(full_text()))),
+        short(Event::LimitStateSet {
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            price: PRICE,
+            until: Timestamp(0x8c),
+        }),
     ]
 }

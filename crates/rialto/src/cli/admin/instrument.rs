@@ -4,7 +4,7 @@ use super::scale_of;
 use crate::Error;
 use crate::cli::connection::named;
 use rialto_client::api::{AuctionRulesRequest, RulesRequest};
-use rialto_model::{InstrumentKind, Scale, SelfTrade};
+use rialto_model::{CallDepth, InstrumentKind, Scale, SelfTrade};
 use serde::Serialize;
 
 #[derive(Debug, clap::Args)]
@@ -148,6 +148,20 @@ pub(super) struct AuctionRuleArguments {
     /// How much longer it may last, in milliseconds.
     #[arg(long)]
     random_end_ms: Option<u32>,
+    /// What is published of the orders in a call.
+    #[arg(long, value_parser = named::<CallDepth>())]
+    call_depth: Option<CallDepth>,
+    /// Limits of continuous trading around the price of the last trade in an auction, in
+    /// millionths; 0 is none.
+    #[arg(long)]
+    limit_range_ppm: Option<u32>,
+    /// How long the best price may stand at such a limit before trading is halted, in
+    /// milliseconds; 0 is for ever.
+    #[arg(long)]
+    limit_state_ms: Option<u32>,
+    /// How long that halt lasts, in milliseconds.
+    #[arg(long)]
+    halt_ms: Option<u32>,
 }
 
 impl AuctionRuleArguments {
@@ -163,6 +177,10 @@ impl AuctionRuleArguments {
             extended_range_ppm: self.extended_range_ppm,
             call_ms: self.call_ms,
             random_end_ms: self.random_end_ms,
+            call_depth: self.call_depth,
+            limit_range_ppm: self.limit_range_ppm,
+            limit_state_ms: self.limit_state_ms,
+            halt_ms: self.halt_ms,
         }
     }
 }
