@@ -42,9 +42,18 @@ impl Place {
         text(&output.stdout)
     }
 
-    fn open_orders(&self) -> usize {
-        let orders = self.member().get("/v1/orders?limit=1000").unwrap();
-        orders["orders"].as_array().unwrap().len()
+    /// Waits until the list of open orders has this many: it follows the answers to orders.
+    fn until_open(&self, count: usize) {
+        let began = std::time::Instant::now();
+        loop {
+            let orders = self.member().get("/v1/orders?limit=1000").unwrap();
+            let open = orders["orders"].as_array().unwrap().len();
+            if open == count {
+                return;
+            }
+            assert!(began.elapsed() < running::PATIENCE, "{open} open orders, not {count}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 }
 
@@ -88,7 +97,7 @@ fn a_kill_of_many_orders_goes_on_after_the_venue_is_killed() {
     for _ in 0..ORDERS / 50 {
         place.member().call("POST", "/v1/orders/batch", Some(&rows)).unwrap();
     }
-    assert_eq!(place.open_orders(), ORDERS);
+    place.until_open(ORDERS);
     let set = place.says(&["admin", "restrict", "frozen", "--member", "1"], true);
     assert!(set.contains("restriction frozen"), "{set}");
     let killed = place.says(&["kill"], false);
@@ -96,11 +105,7 @@ fn a_kill_of_many_orders_goes_on_after_the_venue_is_killed() {
     place.venue.kill();
     place.venue = Running::serve(dir.path(), "synced");
 
-    let began = std::time::Instant::now();
-    while place.open_orders() > 0 {
-        assert!(began.elapsed() < running::PATIENCE);
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    place.until_open(0);
     let listed = place.says(&["admin", "restrictions"], true);
     let rows: Vec<Vec<&str>> =
         listed.lines().map(|line| line.split_whitespace().collect()).collect();
