@@ -161,6 +161,9 @@ impl Core {
         let price = limit;
         let rested = Rested { order: order.id, account, instrument, side, price, remaining };
         sink.event(&Event::Rested(rested));
+        if self.markets[usize::from(detail.market)].auction_rules.limit_state_ms != 0 {
+            self.note_limit(detail.market, side, price, sink);
+        }
         Ok(taker.outcome(open_status(change.filled)))
     }
 
@@ -198,7 +201,7 @@ fn check_change(
     if price != detail.price {
         market.check_price(price)?;
         market.check_collar(price)?;
-        market.check_daily_limits(price)?;
+        market.check_limits(price)?;
     }
     market.check_notional(price, quantity)?;
     let filled = Quantity(detail.total.0 - remaining.0);

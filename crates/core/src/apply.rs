@@ -67,6 +67,9 @@ impl Core {
                 return self.set_instrument_state(*instrument, *state, sink);
             }
             Command::Restrict(restrict) => return self.restrict(restrict, sink),
+            Command::HaltTrading { scope, duration_ms } => {
+                return self.halt_trading(*scope, *duration_ms, sink);
+            }
             Command::SetDeadMan { account, timeout_ns } => {
                 self.set_dead_man(*account, *timeout_ns)?
             }
@@ -95,9 +98,7 @@ impl Core {
             Command::MoveTransition { calendar, at, to } => {
                 self.move_transition(*calendar, *at, *to)?
             }
-            Command::HaltTrading { .. } | Command::SetCircuitBreaker(_) => {
-                return Err(RejectReason::CommandUnknown);
-            }
+            Command::SetCircuitBreaker(breaker) => self.set_circuit_breaker(breaker)?,
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
             Command::SettleWithdrawal { account, reference } => {
                 self.end_withdrawal(*account, *reference, Ended::Settled)?

@@ -137,6 +137,7 @@ impl Core {
                                     until_command,
                                     sink,
                                 );
+                                self.halt_after_auction(auction.market, budget, sink);
                                 return true;
                             }
                             self.announce(auction.market, &found, sink);
@@ -167,6 +168,7 @@ impl Core {
                     self.background.release_held_up();
                     self.enter_phase(auction.market, auction.next, sink);
                     self.resume_timetable(auction.market);
+                    self.halt_after_auction(auction.market, budget, sink);
                     return true;
                 }
             };

@@ -4,6 +4,8 @@ use crate::Core;
 use crate::auction_orders::AuctionOrders;
 use crate::book::{Book, price_grid};
 use crate::fees::Fees;
+use crate::halts::TimedHalt;
+use crate::limit_state::LimitState;
 use crate::limits::LEVEL_QUANTITY_MAX;
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
@@ -37,8 +39,14 @@ pub(crate) struct Market {
     pub(crate) auction_price: Price,
     /// All limits in the book are multiples of this.
     pub(crate) grid: Price,
-    /// A call that ends at a time, or that was extended.
+    /// A call or a halt that ends at a time, or a call that was extended.
     pub(crate) call: Option<TimedCall>,
+    /// The best price of a side stands at a limit.
+    pub(crate) limit_state: Option<LimitState>,
+    /// The halt that begins when its auction has ended.
+    pub(crate) halt_next: Option<TimedHalt>,
+    /// The range of the armed circuit breaker that watches it; zero without one.
+    pub(crate) breaker_ppm: u32,
     /// When its uncrossing began.
     pub(crate) uncrossing_since: Timestamp,
     /// The orders that are for an auction only.
@@ -65,6 +73,9 @@ impl Market {
             calls: 0,
             auction_price: Price::ZERO,
             call: None,
+            limit_state: None,
+            halt_next: None,
+            breaker_ppm: 0,
             uncrossing_since: Timestamp::ZERO,
             auction_orders: AuctionOrders::EMPTY,
             calendar: None,
@@ -374,6 +385,7 @@ impl Core {
         let market = &mut self.markets[at];
         market.instrument.spec.rules = *rules;
         market.grid = if is_empty { rules.tick } else { price_grid(market.grid, [rules.tick]) };
+        self.arm_breaker(at as u16);
         Ok((Event::RulesSet { instrument: id, rules: *rules }, Outcome::Done))
     }
 

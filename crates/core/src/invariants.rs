@@ -5,8 +5,10 @@ use crate::Core;
 use crate::book::{BookViolation, Slot};
 use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
-use crate::timetable::call_item;
-use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, Name, OrderId, Restriction, Side};
+use crate::timetable::{CalendarPlan, HALT_ITEM, change_item};
+use rialto_model::{
+    AccountId, Amount, CurrencyId, InstrumentId, InstrumentState, Name, OrderId, Restriction, Side,
+};
 use std::collections::BTreeSet;
 
 /// A violated invariant.
@@ -120,11 +122,24 @@ impl Core {
             });
             let agree = follow.by_ref().eq(calendar.instruments.iter().copied());
             let is_timed = self.phase_changes.due(index as u32) == calendar.due();
-            if !(agree && is_timed && calendar.is_sound()) {
+            if !(agree && is_timed && calendar.is_sound() && self.is_watched_rightly(index)) {
                 return Err(Violation::Timetable { calendar: calendar.name });
             }
         }
         Ok(())
+    }
+
+    /// Of the instruments of a calendar, only the one that its circuit breaker watches has a range of
+    /// it, as long as it is armed.
+    fn is_watched_rightly(&self, calendar: usize) -> bool {
+        let CalendarPlan { instruments, breaker, .. } = &self.calendars[calendar];
+        let mut agree = instruments.iter().map(|&at| {
+            let watching = breaker.filter(|breaker| breaker.market == at && breaker.is_armed);
+            let range = watching.map_or(0, |breaker| breaker.range_ppm);
+            self.markets[usize::from(at)].breaker_ppm == range
+        });
+        let is_own = breaker.is_none_or(|breaker| instruments.contains(&breaker.market));
+        is_own && breaker.is_none_or(|breaker| breaker.is_sound()) && agree.all(|agrees| agrees)
     }
 
     /// Every account knows its sweep, and a sweep stands at an order of its account.
@@ -288,12 +303,15 @@ impl Core {
         let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
         let mut markets = (0..).zip(&self.markets);
         let calls_agree = markets.all(|(at, market)| {
-            let ends = market.call.map(|call| call.ends).filter(|ends| *ends != never);
-            self.phase_changes.due(call_item(at)) == ends
+            let at_limit = market.limit_state.is_some();
+            let is_open = market.state() == InstrumentState::Open && market.call.is_none();
+            self.phase_changes.due(change_item(at)) == market.change_due() && (is_open || !at_limit)
         });
         let first = self.dead_men.due_first().min(self.phase_changes.due_first());
         let due = if self.urgent.is_some() { rialto_model::Timestamp::ZERO } else { first };
+        let halting = self.halting.map(|halting| halting.since);
         let agree = calls_agree
+            && self.phase_changes.due(HALT_ITEM) == halting
             && self.due == due
             && expiring.count() == waiting
             && waiting == self.expiries.len();

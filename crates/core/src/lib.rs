@@ -36,10 +36,12 @@ mod client_ids;
 mod expiry;
 mod fees;
 mod fok;
+mod halts;
 mod holders;
 mod instruments;
 mod invariants;
 mod ledger;
+mod limit_state;
 mod limits;
 mod matching;
 mod open_counts;
@@ -71,6 +73,7 @@ use crate::auction_orders::AuctionLinks;
 use crate::background::Background;
 use crate::book::Orders;
 use crate::client_ids::ClientIds;
+use crate::halts::Halting;
 use crate::instruments::Market;
 use crate::ledger::Ledger;
 use crate::open_counts::OpenCounts;
@@ -124,11 +127,13 @@ pub struct Core {
     expiries: Timers,
     /// Dead-man timers by account slot.
     dead_men: Timers,
-    /// The next transitions by calendar, and behind them the ends of calls by instrument: see
-    /// [`timetable::call_item`].
+    /// The next transitions by calendar, a halt that goes on, and the ends of calls, halts and limit
+    /// states by instrument: see [`timetable::change_item`].
     phase_changes: Timers,
     /// The calendars, in the order in which they became known.
     calendars: Vec<CalendarPlan>,
+    /// A halt that has not been made for all its instruments.
+    halting: Option<Halting>,
     /// When the first of these timers is due, or zero while a taker is suspended. It is kept because every
     /// command asks for it.
     due: Timestamp,
@@ -181,6 +186,7 @@ impl Core {
             dead_men: Timers::new(),
             phase_changes: Timers::new(),
             calendars: Vec::new(),
+            halting: None,
             due: Timestamp::MAX,
             auction_links: AuctionLinks::new(),
             client_ids: ClientIds::new(hasher, &limits),

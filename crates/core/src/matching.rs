@@ -97,6 +97,9 @@ impl Core {
             price: taker.limit,
             remaining: taker.remaining(),
         }));
+        if self.markets[usize::from(taker.market)].auction_rules.limit_state_ms != 0 {
+            self.note_limit(taker.market, taker.attributes.side, taker.limit, sink);
+        }
         taker.outcome(taker.open_status())
     }
 

@@ -120,13 +120,15 @@ impl Core {
         Ok(self.close_and_queue(at, &mut budget, sink))
     }
 
-    /// Sets the state of an instrument. The end of a call that would have ended by itself is forgotten.
+    /// Sets the state of an instrument. The end of a call or a halt that would have ended by itself is
+    /// forgotten, and so is its limit state.
     pub(crate) fn enter_phase<S: EventSink>(
         &mut self,
         at: u16,
         state: InstrumentState,
         sink: &mut S,
     ) {
+        self.markets[usize::from(at)].limit_state = None;
         self.set_call(at, None);
         let market = &mut self.markets[usize::from(at)];
         market.instrument.state = state;
@@ -140,6 +142,9 @@ impl Core {
         }
         let market = &self.markets[usize::from(at)];
         sink.event(&Event::InstrumentStateSet { instrument: market.instrument.id, state });
+        if state == InstrumentState::Open && market.auction_rules.limit_state_ms > 0 {
+            self.find_limit_state(at, sink);
+        }
     }
 
     fn check_state_change(

@@ -144,7 +144,7 @@ impl Core {
         let expire_at = self.expiry(market, terms)?;
         if priced {
             market.check_collar(terms.price)?;
-            market.check_daily_limits(terms.price)?;
+            market.check_limits(terms.price)?;
         }
         if rests {
             if self.open_counts.get(account, at) >= market.rules().open_orders_max {
@@ -165,7 +165,7 @@ impl Core {
                 if self.rules_since(2) {
                     limit = market.clip_to_collar(terms.side, limit);
                 }
-                limit = market.clip_to_daily_limits(terms.side, limit);
+                limit = market.clip_to_limits(terms.side, limit);
             }
             if !within(terms.side, limit, best) {
                 return Err(RejectReason::NoLiquidity);
@@ -309,6 +309,9 @@ impl Core {
         sink.event(&Event::Accepted(Accepted { order, terms: accepted, reserved, rests }));
         if rests {
             self.rest(&taker);
+            if self.markets[usize::from(plan.market)].auction_rules.limit_state_ms != 0 {
+                self.note_limit(plan.market, terms.side, plan.limit, sink);
+            }
             return taker.outcome(OrderStatus::Open);
         }
         taker.range = self.markets[usize::from(plan.market)].trading_range();
@@ -344,7 +347,7 @@ impl Market {
         let price = price.filter(|&price| price > 0).map(Price).ok_or(RejectReason::WouldCross)?;
         if checked {
             self.check_collar(price)?;
-            self.check_daily_limits(price)?;
+            self.check_limits(price)?;
             self.check_notional(price, quantity)?;
         } else if self.instrument.notional(price, quantity).is_none() {
             return Err(RejectReason::NotionalTooLarge);
@@ -360,7 +363,7 @@ impl Market {
             return None;
         }
         let limit = self.clip_to_collar(side, self.protection_price(side, reference));
-        let limit = self.clip_to_daily_limits(side, limit);
+        let limit = self.clip_to_limits(side, limit);
         self.check_price(limit).is_ok().then_some(limit)
     }
 

@@ -6,7 +6,7 @@
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::taker::Taker;
-use crate::timetable::call_item;
+use crate::timetable::change_item;
 use crate::{Core, EventSink};
 use rialto_model::{
     AuctionRules, Event, InstrumentId, InstrumentState, Interrupted, Price, PriceRange,
@@ -28,12 +28,12 @@ impl Reach {
     }
 }
 
-/// A call that ends at a time, or that was extended.
+/// A call or a halt that ends at a time, or a call that was extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimedCall {
     /// [`Timestamp::MAX`] if a command has to end it.
     pub(crate) ends: Timestamp,
-    /// The phase after it.
+    /// The phase after it; after the call that follows a halt.
     pub(crate) next: InstrumentState,
     /// Whether it was extended, because the price of its auction was out of range.
     pub(crate) extended: bool,
@@ -51,7 +51,7 @@ impl TimedCall {
 impl Market {
     /// The price that the static range is around.
     #[inline]
-    fn static_reference(&self) -> Price {
+    pub(crate) fn static_reference(&self) -> Price {
         match self.auction_price {
             Price::ZERO => self.rules().reference_price,
             price => price,
@@ -77,18 +77,35 @@ impl Market {
         }
     }
 
-    /// Refuses a price outside the limits of the day.
-    #[inline]
-    pub(crate) fn check_daily_limits(&self, price: Price) -> Result<(), RejectReason> {
-        match self.daily_limits() {
-            Some(limits) if !limits.contains(price) => Err(RejectReason::PriceOutsideLimits),
-            _ => Ok(()),
-        }
+    /// The limits of the day and those of continuous trading.
+    #[cold]
+    #[inline(never)]
+    fn limits(&self) -> PriceRange {
+        let [daily, trading] = [self.daily_limits(), self.trading_limits()];
+        daily.unwrap_or(PriceRange::ALL).intersect(trading.unwrap_or(PriceRange::ALL))
     }
 
-    /// The limit of a market order, no further than the last tick inside the limits of the day.
-    pub(crate) fn clip_to_daily_limits(&self, side: Side, limit: Price) -> Price {
-        let Some(limits) = self.daily_limits() else { return limit };
+    /// Whether its rules have limits.
+    #[inline]
+    fn has_limits(&self) -> bool {
+        self.auction_rules.daily_range_ppm | self.auction_rules.limit_range_ppm != 0
+    }
+
+    /// Refuses a price outside the limits of the day and of continuous trading.
+    #[inline]
+    pub(crate) fn check_limits(&self, price: Price) -> Result<(), RejectReason> {
+        if self.has_limits() && !self.limits().contains(price) {
+            return Err(RejectReason::PriceOutsideLimits);
+        }
+        Ok(())
+    }
+
+    /// The limit of a market order, no further than the last tick inside the limits.
+    pub(crate) fn clip_to_limits(&self, side: Side, limit: Price) -> Price {
+        if !self.has_limits() {
+            return limit;
+        }
+        let limits = self.limits();
         let tick = self.rules().tick.0;
         match side {
             Side::Buy => limit.min(Price(limits.high.0 / tick * tick)),
@@ -103,17 +120,39 @@ impl Market {
     /// The range of prices at which an order that arrives now trades without an interruption.
     #[inline]
     pub(crate) fn trading_range(&self) -> PriceRange {
-        let AuctionRules { static_range_ppm, dynamic_range_ppm, .. } = self.auction_rules;
-        if static_range_ppm | dynamic_range_ppm == 0 {
-            return PriceRange::ALL;
+        let AuctionRules { static_range_ppm, dynamic_range_ppm, limit_range_ppm, .. } =
+            self.auction_rules;
+        match static_range_ppm | dynamic_range_ppm | limit_range_ppm | self.breaker_ppm {
+            0 => PriceRange::ALL,
+            _ => self.ranges(),
         }
-        let fixed = PriceRange::around(self.static_reference(), static_range_ppm);
-        let moving = PriceRange::around(self.reference(), dynamic_range_ppm);
-        fixed.unwrap_or(PriceRange::ALL).intersect(moving.unwrap_or(PriceRange::ALL))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ranges(&self) -> PriceRange {
+        let AuctionRules { static_range_ppm, dynamic_range_ppm, .. } = self.auction_rules;
+        let ranges = [
+            PriceRange::around(self.static_reference(), static_range_ppm),
+            PriceRange::around(self.reference(), dynamic_range_ppm),
+            self.trading_limits(),
+            self.breaker_range(),
+        ];
+        ranges.into_iter().flatten().fold(PriceRange::ALL, PriceRange::intersect)
+    }
+
+    /// When its call, its halt or its limit state ends, if that has an end.
+    pub(crate) fn change_due(&self) -> Option<Timestamp> {
+        let due = match (&self.limit_state, &self.call) {
+            (Some(state), _) => state.ends,
+            (None, Some(call)) => call.ends,
+            (None, None) => return None,
+        };
+        Some(due).filter(|&due| due != Timestamp::MAX)
     }
 
     /// How long the next call that interrupts or extends lasts, in nanoseconds.
-    fn next_call_ns(&mut self) -> u64 {
+    pub(crate) fn next_call_ns(&mut self) -> u64 {
         const MILLISECOND: u64 = 1_000_000;
         let AuctionRules { call_ms, random_end_ms, .. } = self.auction_rules;
         let most = u64::from(random_end_ms) * MILLISECOND;
@@ -138,10 +177,13 @@ pub(crate) fn draw(context: &str, seed: u64, instrument: InstrumentId, number: u
 }
 
 impl Core {
-    /// Interrupts trading by a call, because the next trade of an order would be outside its range.
+    /// Interrupts trading, by a call or by the halt of a circuit breaker, because the next trade of an order would be outside its range.
     #[cold]
     #[inline(never)]
     pub(crate) fn interrupt<S: EventSink>(&mut self, taker: &Taker, price: Price, sink: &mut S) {
+        if self.trip_breaker(taker.market, price, sink) {
+            return;
+        }
         let phases = (InstrumentState::Call, InstrumentState::Open);
         self.begin_call(taker.market, phases, (price, taker.range), false, sink);
     }
@@ -182,12 +224,17 @@ impl Core {
         self.set_call(at, Some(TimedCall { ends, next, extended: false, no_cancel_from }));
     }
 
-    /// Sets the end of an instrument's call, and its timer.
+    /// Sets the end of an instrument's call or halt, and its timer.
     pub(crate) fn set_call(&mut self, at: u16, call: Option<TimedCall>) {
         self.markets[usize::from(at)].call = call;
-        self.phase_changes.remove(call_item(at));
-        if let Some(ends) = call.map(|call| call.ends).filter(|&ends| ends != Timestamp::MAX) {
-            self.phase_changes.insert(call_item(at), ends, u64::from(at));
+        self.settle_change(at);
+    }
+
+    /// Sets the timer of an instrument, after its call, its halt or its limit state has changed.
+    pub(crate) fn settle_change(&mut self, at: u16) {
+        self.phase_changes.remove(change_item(at));
+        if let Some(due) = self.markets[usize::from(at)].change_due() {
+            self.phase_changes.insert(change_item(at), due, u64::from(at));
         }
         self.settle_due();
     }

@@ -60,15 +60,15 @@
 //! changes nothing but the memory of a client order id.
 //! - *Place*: account; client order id (repeat, conflict); instrument; its state; restriction of the
 //!   account; restriction of the instrument; attributes that the version knows; combination of attributes; phase of the instrument; quantity or amount;
-//!   price and tick; expiry; collar; limits of the day; open orders of the account; room in the
-//!   venue; reference price in a call, or liquidity at an allowed price (market orders); smallest
-//!   and largest notional; post-only, and collar, limits of the day and notional of the price slid
-//!   to; room at the price; fill-or-kill; balance.
+//!   price and tick; expiry; collar; limits of the day and of continuous trading; open orders of the
+//!   account; room in the venue; reference price in a call, or liquidity at an allowed price (market
+//!   orders); smallest and largest notional; post-only, and collar, limits and notional of the price
+//!   slid to; room at the price; fill-or-kill; balance.
 //! - *Amend*: account; order; state of the instrument; restrictions, unless it only becomes smaller;
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
-//!   the new price, tick and collar; limits of the day; notional of the new total; what has traded
-//!   already; post-only, and collar, limits of the day and notional of the price slid to; room at
-//!   the price; balance.
+//!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new
+//!   total; what has traded already; post-only, and collar, limits and notional of the price slid to;
+//!   room at the price; balance.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
 //!   held; room for the reference.
 //! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; whether the
@@ -83,8 +83,12 @@
 //!   that the transition is consistent and later than the one before; room.
 //! - *AdoptPlan*: calendar; that all transitions were planned; that they begin after the others;
 //!   room.
-//! - *AssignCalendar*: instrument; whether it uncrosses; calendar.
+//! - *AssignCalendar*: instrument; whether it uncrosses; whether it has a circuit breaker; calendar.
 //! - *MoveTransition*: calendar; transition; its new time.
+//! - *HaltTrading*: command that the version knows; instrument or calendar; length; state of the
+//!   instrument.
+//! - *SetCircuitBreaker*: command that the version knows; calendar; instrument; whether it follows the
+//!   calendar, range and length.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
 //!   least one that is free.
@@ -152,10 +156,11 @@
 //! status is `Open`.
 //!
 //! A tick continues with a suspended taker, which expires if its time is over; else it does what is
-//! due, the earliest first: it fires dead-man timers, ends calls and makes transitions. At one time
-//! it does them in this order, dead-man timers by account id, calls by instrument, and transitions
-//! in the order in which their calendars became known. Each counts as an order, and so does each
-//! instrument of a transition.
+//! due, the earliest first: it fires dead-man timers, ends calls, halts and limit states, makes
+//! transitions, and goes on with a halt. At one time it does them in this order, dead-man timers by
+//! account id, calls, halts and limit states by instrument, and transitions in the order in which
+//! their calendars became known. Each counts as an order, and so does each instrument of a transition
+//! or of a halt.
 //!
 //! After that comes background work, each turn of which counts as an order too. Together these are
 //! at most 256 orders. A command therefore has at most [`EVENTS_PER_COMMAND`] events, whatever the
@@ -279,14 +284,46 @@
 //! instrument and the number of such calls since the rules were set. The instrument then uncrosses,
 //! and goes on to the state that it was on its way to.
 //!
+//! # Halts for a time
+//! An instrument in `pre_open`, `call`, `open` or `closing_call` can be halted for a time: by a
+//! command, by a circuit breaker, or because the best price stood at a limit for too long. When the
+//! time is over, it goes into `call`, or into `closing_call` if it was on its way to `closed`, for as
+//! long as an interruption lasts. If the timetable has begun the same phase and its call ends later,
+//! it ends with that. An instrument that was in `pre_open` goes back there.
+//!
+//! Of two halts, the later end counts. A command that sets the state ends the halt. So does a
+//! transition to `pre_open` or `closed`; one to `call` or `open` makes `open` follow the call after
+//! the halt, one to `closing_call` makes `closed` follow it.
+//!
+//! A halt of a calendar or of the venue is made for its instruments by ascending id. It is due at the
+//! time of its command, so that no other command comes between. Instruments in other states, and
+//! those that are halted for longer, are left as they are. One that uncrosses is halted when its
+//! auction has ended, if it is then in a state that can be halted and the time is not over.
+//!
+//! # Circuit breakers
+//! A calendar may have a circuit breaker: a range around the reference price of the trading rules of
+//! one of its instruments. The range is one of those that interrupt trading. If an order would trade
+//! next at a price outside of it, all instruments of the calendar are halted for a time, that one in
+//! the same command. The circuit breaker is then off until it is set again, or the trading rules of
+//! the instrument are. Auctions are not compared with it.
+//!
+//! # Limit state
+//! The limits of continuous trading are a range around the price that the static range is around.
+//! While the instrument is open, limits outside are refused as `PriceOutsideLimits`, market orders
+//! are clipped, and the range is one of those that interrupt trading. A price is at the limit if the
+//! next tick is outside. When an order comes to rest alone at a price there, or an instrument becomes
+//! open with its best price there, the time at the limit begins, anew if it had begun. When it is
+//! over and the best price of the side is at the limit still, the instrument is halted for `halt_ms`.
+//! Orders whose time is over count as long as they are on the book.
+//!
 //! # Timetables
 //! A calendar has transitions at ascending times, and instruments that follow them. A transition is
 //! due at its time: it is made for the instruments by ascending id, and until it has been made for
 //! all, `next_due` stays at its time. No other command comes between, so that none sees a part of it.
 //!
 //! A transition sets the state as `SetInstrumentState` does, with these exceptions:
-//! - an instrument that is listed, halted, withdrawn or delisted is left as it is, and so is a call
-//!   that lasts until a command ends it;
+//! - an instrument that is listed, halted without an end, withdrawn or delisted is left as it is, and
+//!   so is a call that lasts until a command ends it; one that is halted for a time is described above;
 //! - while an instrument uncrosses, the state of the transition becomes what follows;
 //! - a transition to the present state has no event for the instrument.
 //!

@@ -1,8 +1,9 @@
 //! A tick continues a suspended taker, or does what is due and then background work.
 
 use crate::limits::{CALENDARS_MAX, ORDERS_PER_COMMAND};
+use crate::timetable::{HALT_ITEM, change_item};
 use crate::{Core, EventSink};
-use rialto_model::{DoneReason, Event, Outcome};
+use rialto_model::{DoneReason, Event, InstrumentState, Outcome};
 
 impl Core {
     pub(crate) fn tick<S: EventSink>(&mut self, sink: &mut S) -> Outcome {
@@ -29,7 +30,16 @@ impl Core {
         Outcome::Done
     }
 
-    /// Fires dead-man timers, ends calls and makes transitions that are due, the earliest first.
+    /// The time of an instrument's call, halt or limit state is over.
+    fn end_timed_state<S: EventSink>(&mut self, at: u16, sink: &mut S) {
+        match self.markets[usize::from(at)].state() {
+            InstrumentState::Halted => self.end_halt(at, sink),
+            InstrumentState::Open => self.end_limit_state(at, sink),
+            _ => self.end_call(at, sink),
+        }
+    }
+
+    /// Fires dead-man timers, ends calls, halts and limit states, and makes transitions that are due, the earliest first.
     /// Returns whether there were events.
     fn make_due<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
         let mut noticed = false;
@@ -46,9 +56,10 @@ impl Core {
                 (_, Some((_, item))) if item < CALENDARS_MAX as u32 => {
                     self.make_transition(item as usize, budget, sink)
                 }
+                (_, Some((_, HALT_ITEM))) => self.go_on_halting(budget, sink),
                 (_, Some((_, item))) => {
                     *budget -= 1;
-                    self.end_call((item - CALENDARS_MAX as u32) as u16, sink);
+                    self.end_timed_state((item - change_item(0)) as u16, sink);
                     true
                 }
                 (_, None) => break,

@@ -2,6 +2,7 @@
 //!
 //! [`rules`](crate::rules) says what a transition does; this module holds the plans and the progress.
 
+use crate::halts::Breaker;
 use crate::instruments::Market;
 use crate::limits::{CALENDARS_MAX, TRANSITIONS_MAX};
 use crate::phases::WITH_AUCTIONS;
@@ -34,6 +35,8 @@ pub(crate) struct CalendarPlan {
     pub(crate) pending: Option<u32>,
     /// The indexes of its instruments, ascending.
     pub(crate) instruments: Vec<u16>,
+    /// Halts these instruments when the price of one of them has moved too far.
+    pub(crate) breaker: Option<Breaker>,
     /// When the present session ends; [`Timestamp::MAX`] if no end is planned.
     session_end: Timestamp,
     /// When the present trading day ends; [`Timestamp::MAX`] if no end is planned.
@@ -51,6 +54,7 @@ impl CalendarPlan {
             begun: None,
             pending: None,
             instruments: Vec::new(),
+            breaker: None,
             session_end: Timestamp::MAX,
             day_end: Timestamp::MAX,
         }
@@ -111,7 +115,7 @@ impl Market {
 }
 
 impl Core {
-    fn calendar(&self, name: Name) -> Result<usize, RejectReason> {
+    pub(crate) fn calendar(&self, name: Name) -> Result<usize, RejectReason> {
         let found = self.calendars.iter().position(|calendar| calendar.name == name);
         found.ok_or(RejectReason::UnknownCalendar)
     }
@@ -201,6 +205,9 @@ impl Core {
         self.check_timetables_known()?;
         let at = self.market(id)?;
         self.markets[usize::from(at)].check_not_uncrossing()?;
+        if self.is_watched(at) {
+            return Err(RejectReason::CircuitBreakerInvalid);
+        }
         let new = match name.is_empty() {
             true => None,
             false => Some(self.calendar(name)? as u8),
@@ -312,6 +319,13 @@ impl Core {
         let state = market.state();
         let next = transition.state;
         match state {
+            InstrumentState::Halted if market.call.is_some() => {
+                if let Some(next) = after_halt(next) {
+                    let call = self.markets[usize::from(at)].call.as_mut();
+                    call.expect("the halt ends by itself").next = next;
+                    return false;
+                }
+            }
             InstrumentState::Listed
             | InstrumentState::Halted
             | InstrumentState::Withdrawn
@@ -357,10 +371,32 @@ impl Core {
         if !market.state().collects() {
             return;
         }
-        let begun = market.calendar.and_then(|at| self.calendars[usize::from(at)].begun);
-        if let Some(begun) = begun.filter(|begun| begun.state == market.state()) {
+        if let Some(begun) = self.begun_phase(at) {
             self.take_over_call(at, &begun);
         }
+    }
+
+    /// The transition that began last, if an instrument is in its phase.
+    fn begun_phase(&self, at: u16) -> Option<PlannedTransition> {
+        let market = &self.markets[usize::from(at)];
+        let begun = market.calendar.and_then(|at| self.calendars[usize::from(at)].begun);
+        begun.filter(|begun| begun.state == market.state())
+    }
+
+    /// The call that the timetable has begun, if an instrument is in its phase.
+    pub(crate) fn planned_call(&self, at: u16) -> Option<TimedCall> {
+        let market = &self.markets[usize::from(at)];
+        let calendar = &self.calendars[usize::from(market.calendar?)];
+        calendar.call(&self.begun_phase(at)?, market.instrument.id)
+    }
+}
+
+/// Where the end of a halt leads after a transition to a phase. Nothing if the transition ends the halt.
+fn after_halt(phase: InstrumentState) -> Option<InstrumentState> {
+    match phase {
+        InstrumentState::Call | InstrumentState::Open => Some(InstrumentState::Open),
+        InstrumentState::ClosingCall => Some(InstrumentState::Closed),
+        _ => None,
     }
 }
 
@@ -369,7 +405,12 @@ pub(crate) fn calendar_rank(index: usize) -> u64 {
     (1 << 32) + index as u64
 }
 
-/// The item of an instrument among the changes of phases. Calendars come before instruments.
-pub(crate) fn call_item(at: u16) -> u32 {
-    CALENDARS_MAX as u32 + u32::from(at)
+/// The item, among the changes of phases, of a halt that has not been made for all its instruments.
+/// Calendars come before it, instruments behind it.
+pub(crate) const HALT_ITEM: u32 = CALENDARS_MAX as u32;
+
+/// The item of an instrument among the changes of phases: the end of its call, of its halt or of its limit
+/// state.
+pub(crate) fn change_item(at: u16) -> u32 {
+    HALT_ITEM + 1 + u32::from(at)
 }

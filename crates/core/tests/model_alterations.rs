@@ -85,6 +85,9 @@ alterations! {
     a_withdrawal_of_a_frozen_account_is_noticed: FrozenWithdraws;
     a_reduction_refused_by_a_restriction_is_noticed: ReductionRestricted;
     a_timetable_that_ends_a_halt_is_noticed: HaltsEndByTimetable;
+    a_halt_without_a_call_is_noticed: HaltsWithoutCall;
+    an_ignored_circuit_breaker_is_noticed: BreakersIgnored;
+    a_limit_state_that_passes_is_noticed: LimitStatesPass;
     late_transitions_that_are_dropped_are_noticed: LateTransitionsDropped;
     a_cancel_in_a_no_cancel_period_is_noticed: NoCancelIgnored;
     a_day_that_ends_by_the_clock_is_noticed: DayEndsByClock;

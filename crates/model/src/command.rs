@@ -2,7 +2,7 @@
 
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, AuctionRules, CircuitBreaker, CommandKind, CurrencyCode, CurrencyId,
+    AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, CurrencyCode, CurrencyId,
     HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef,
     PlannedTransition, Price, Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules,
 };
@@ -228,7 +228,7 @@ pub enum Command {
         duration_ms: u32,
     },
     /// Sets, replaces or removes the circuit breaker of a calendar.
-    SetCircuitBreaker(CircuitBreaker),
+    SetCircuitBreaker(CircuitBreakerRule),
 }
 
 impl Command {

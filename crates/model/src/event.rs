@@ -3,7 +3,7 @@
 use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, Attributed, AuctionRules, CircuitBreaker, ClientOrderId, Currency,
+    AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, Currency,
     CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId,
     Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason, Restrict,
     Side, Timestamp, TradeId, TradingRules,
@@ -486,7 +486,7 @@ pub enum Event {
     /// instrument follows, in this command or in later ones.
     TradingHalted(TradingHalted),
     /// The circuit breaker of a calendar was set, replaced or removed.
-    CircuitBreakerSet(CircuitBreaker),
+    CircuitBreakerSet(CircuitBreakerRule),
     /// The best price of a side reached the limit of continuous trading, or stands there no longer.
     LimitStateSet {
         /// The instrument.

@@ -53,7 +53,7 @@ enumeration! {
 
 /// Halts all instruments of a calendar when the price of one of them has moved too far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CircuitBreaker {
+pub struct CircuitBreakerRule {
     /// The calendar whose instruments are halted.
     pub calendar: Name,
     /// The instrument whose price is watched. It follows the calendar.

@@ -139,13 +139,17 @@ pub struct AuctionRules {
     /// How long the best price may stand at such a limit before trading is halted, in milliseconds;
     /// zero is for ever.
     pub limit_state_ms: u32,
-    /// How long that halt lasts, in milliseconds.
+    /// How long that halt lasts, in milliseconds, at least [`AuctionRules::HALT_MS_MIN`]; zero if
+    /// there is none.
     pub halt_ms: u32,
 }
 
 impl AuctionRules {
     /// The longest call and the longest random end, in milliseconds: one day.
     pub const CALL_MS_MAX: u32 = 86_400_000;
+    /// The shortest halt after a limit state, in milliseconds. A price can stay at a limit for days, so
+    /// that one halt follows the other.
+    pub const HALT_MS_MIN: u32 = 1_000;
 
     /// No fee, no ranges, and orders of one member trade with each other.
     pub const PLAIN: AuctionRules = AuctionRules {
@@ -198,7 +202,8 @@ impl AuctionRules {
         if self.limit_state_ms > most || (halts && self.limit_range_ppm == 0) {
             return Err(InstrumentError::LimitState);
         }
-        if self.halt_ms > most || halts != (self.halt_ms != 0) {
+        let fits = if halts { Self::HALT_MS_MIN..=most } else { 0..=0 };
+        if !fits.contains(&self.halt_ms) {
             return Err(InstrumentError::HaltLength);
         }
         Ok(())
@@ -341,7 +346,7 @@ pub enum InstrumentError {
     #[error("limit_state_ms must be at most 86400000, and 0 without limit_range_ppm")]
     LimitState,
     /// The length of halts does not fit, or is out of range.
-    #[error("halt_ms must be at most 86400000, and 0 exactly where limit_state_ms is 0")]
+    #[error("halt_ms must be 1000 to 86400000, or 0 where limit_state_ms is 0")]
     HaltLength,
 }
 

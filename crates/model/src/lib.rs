@@ -59,7 +59,7 @@ pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,
     Reduced, Rejected, Rested, Trade, TradingHalted, Uncrossed,
 };
-pub use halt::{CircuitBreaker, HaltCause, HaltScope};
+pub use halt::{CircuitBreakerRule, HaltCause, HaltScope};
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
 pub use instrument::{
     AuctionRules, CallDepth, Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec,

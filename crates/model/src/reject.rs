@@ -96,7 +96,7 @@ reasons! {
     InstrumentUncrossing = 50, "instrument_uncrossing", "The orders of an auction are trading with each other: try again when that has ended.";
     WrongPhase = 51, "wrong_phase", "Such an order is not accepted in this phase of the instrument.";
     NoReferencePrice = 52, "no_reference_price", "A market order for an auction needs a reference price, and the instrument has none: enter a limit order.";
-    PriceOutsideLimits = 53, "price_outside_limits", "The price is outside the limits of the day.";
+    PriceOutsideLimits = 53, "price_outside_limits", "The price is outside the limits of the day, or of continuous trading.";
     AccountRestricted = 54, "account_restricted", "The account, its member or the venue is restricted: orders can be cancelled and reduced.";
     InstrumentRestricted = 55, "instrument_restricted", "The instrument is restricted: its orders can be cancelled and reduced.";
     RestrictionInvalid = 56, "restriction_invalid", "This target cannot have this restriction, or orders are to be cancelled while it is lifted.";

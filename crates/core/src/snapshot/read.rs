@@ -2,7 +2,7 @@
 
 use super::SnapshotError;
 use super::read_background::{background, works};
-use super::read_timetable::calendars;
+use super::read_timetable::{calendars, halt};
 use super::reader::Reader;
 use crate::Core;
 use crate::book::LimitOrder;
@@ -10,6 +10,7 @@ use crate::client_ids::End;
 use crate::fees::Fees;
 use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
+use crate::limit_state::LimitState;
 use crate::limits::{CoreConfig, Limits};
 use crate::orders::{Attributes, STAND_IN};
 use crate::ranges::TimedCall;
@@ -195,9 +196,8 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             auctions_of(&mut market, from)?;
         }
         market.settle_entry();
-        let call = market.call;
         core.markets.push(market);
-        core.set_call(number as u16 - 1, call);
+        core.settle_change(number as u16 - 1);
     }
     Ok(())
 }
@@ -227,11 +227,23 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
     from.refuse_unless(on_grid, "the grid of prices is not positive")?;
     if from.bool()? {
         let (ends, next, extended) = (from.time()?, from.choice()?, from.bool()?);
-        let fine = follows_an_auction(next) && market.state().collects();
-        from.refuse_unless(fine, "an instrument that is in no call has the end of one")?;
         let no_cancel_from = from.time()?;
+        let is_plain = !extended && no_cancel_from == Timestamp::MAX;
+        let is_halt = market.state() == InstrumentState::Halted && is_plain;
+        let fine = follows_an_auction(next) && (is_halt || market.state().collects());
+        from.refuse_unless(fine, "an instrument that is in no call has the end of one")?;
         market.call = Some(TimedCall { ends, next, extended, no_cancel_from });
     }
+    if from.bool()? {
+        market.limit_state = Some(LimitState { side: from.choice()?, ends: from.time()? });
+    }
+    let fine = market.limit_state.is_none() || market.state() == InstrumentState::Open;
+    from.refuse_unless(fine, "an instrument that is not open is in a limit state")?;
+    if from.bool()? {
+        market.halt_next = Some(halt(from)?);
+    }
+    let fine = market.halt_next.is_none() || market.state() == InstrumentState::Uncrossing;
+    from.refuse_unless(fine, "an instrument that does not uncross is halted afterwards")?;
     market.uncrossing_since = from.time()?;
     (market.restriction, market.clearing) = (from.choice()?, from.bool()?);
     let fine = market.restriction != Restriction::Frozen

@@ -1,7 +1,7 @@
 //! The state as bytes.
 
 use super::read::FORMAT_WITH_AUCTIONS;
-use super::write_timetable::write_calendar;
+use super::write_timetable::{write_calendar, write_halt, write_halting};
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Sweep};
@@ -29,7 +29,7 @@ impl Writer {
     pub(super) fn bool(&mut self, value: bool) {
         self.u8(u8::from(value));
     }
-    fn u16(&mut self, value: u16) {
+    pub(super) fn u16(&mut self, value: u16) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
     pub(super) fn u32(&mut self, value: u32) {
@@ -106,6 +106,7 @@ impl Core {
         if out.format >= FORMAT_WITH_AUCTIONS {
             out.count(self.calendars.len());
             self.calendars.iter().for_each(|calendar| write_calendar(calendar, &mut out));
+            write_halting(self.halting.as_ref(), &mut out);
         }
         out.bytes
     }
@@ -404,6 +405,15 @@ fn write_market(market: &Market, out: &mut Writer) {
         out.u8(call.next as u8);
         out.bool(call.extended);
         out.u64(call.no_cancel_from.0);
+    }
+    out.bool(market.limit_state.is_some());
+    if let Some(state) = &market.limit_state {
+        out.u8(state.side as u8);
+        out.u64(state.ends.0);
+    }
+    out.bool(market.halt_next.is_some());
+    if let Some(halt) = &market.halt_next {
+        write_halt(halt, out);
     }
     out.u64(market.uncrossing_since.0);
     out.u8(market.restriction.number());

@@ -12,6 +12,7 @@ mod expiring;
 mod fees;
 mod fill_or_kill;
 mod forged_snapshots;
+mod halting;
 mod listing;
 mod long_commands;
 mod market_orders;

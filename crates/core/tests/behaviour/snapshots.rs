@@ -2,16 +2,17 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    AuctionRules, Command, Event, InstrumentId, InstrumentState, MassCancel, MemberId, Name,
-    NewOrder, OrderId, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Quantity,
-    RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp,
+    AuctionRules, CircuitBreakerRule, Command, Event, InstrumentId, InstrumentState, MassCancel,
+    MemberId, Name, NewOrder, OrderId, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly,
+    Price, Quantity, RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TradingRules,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
 /// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up;
-/// restrictions; calendars.
+/// restrictions; calendars; a circuit breaker that halted trading, one that is armed, a limit state and
+/// a halt that waits for an auction.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -39,6 +40,7 @@ fn rich() -> Venue {
     timetables(&mut venue);
     auctions(&mut venue);
     restrictions(&mut venue);
+    halts(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -163,6 +165,52 @@ fn restrictions(venue: &mut Venue) {
         venue.apply(Command::Restrict(Restrict { target, restriction, by_member, cancel }));
     }
     assert_eq!(venue.core.restrictions().count(), 6);
+}
+
+/// Instrument 7 is halted for a time, and 8 when it has uncrossed, since the circuit breaker of their
+/// calendar halted them; 9 is watched by one that is armed; 10 is in a limit state.
+fn halts(venue: &mut Venue) {
+    let (halted, watched): (Name, Name) = ("halted".parse().unwrap(), "watched".parse().unwrap());
+    let rules = TradingRules { reference_price: Price(100), ..rules() };
+    for symbol in ["HALTED", "HALTED-NEXT", "WATCHED", "AT-LIMIT"] {
+        venue.apply(Command::CreateInstrument(spec(symbol, rules)));
+    }
+    let in_instrument = |id, order| NewOrder { instrument: InstrumentId(id), ..order };
+    let never = Timestamp(venue.time + Timestamp::DAY);
+    let transition = PlannedTransition::plain(never, InstrumentState::Closed);
+    for (calendar, instruments) in [(halted, 7..=8), (watched, 9..=9)] {
+        venue.apply(Command::PlanTransition { calendar, number: 0, transition });
+        for instrument in instruments.map(InstrumentId) {
+            venue.apply(Command::AssignCalendar { instrument, calendar });
+            let (range_ppm, halt_ms) = (50_000, 70_000);
+            let breaker = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
+            if instrument != InstrumentId(8) {
+                venue.apply(Command::SetCircuitBreaker(breaker));
+            }
+        }
+    }
+    let set = |state| Command::SetInstrumentState { instrument: InstrumentId(8), state };
+    venue.apply(set(InstrumentState::Call));
+    for _ in 0..300 {
+        venue.enter(in_instrument(8, buy(ALICE, 101, 1)));
+        venue.enter(in_instrument(8, sell(BOB, 99, 1)));
+    }
+    venue.apply(set(InstrumentState::Open));
+    venue.enter(in_instrument(7, sell(BOB, 106, 2)));
+    venue.enter(in_instrument(7, buy(ALICE, 106, 2)));
+    let rules = AuctionRules {
+        limit_range_ppm: 50_000,
+        limit_state_ms: 80_000,
+        halt_ms: 90_000,
+        ..AuctionRules::PLAIN
+    };
+    let instrument = InstrumentId(10);
+    venue.apply(Command::SetAuctionRules { instrument, rules, seed: 12 });
+    venue.enter(in_instrument(10, buy(ALICE, 105, 2)));
+    venue.tick();
+    let state = |id| venue.core.instrument(InstrumentId(id)).unwrap().instrument.state;
+    let expected = [InstrumentState::Halted, InstrumentState::Uncrossing, InstrumentState::Open];
+    assert_eq!([7, 8, 9].map(state), expected);
 }
 
 /// The same commands to both; they must decide alike.

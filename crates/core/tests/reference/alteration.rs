@@ -89,6 +89,12 @@ pub enum Alteration {
     ReductionRestricted,
     /// An instrument that is halted follows its timetable.
     HaltsEndByTimetable,
+    /// After a halt trading goes on without an auction.
+    HaltsWithoutCall,
+    /// An order trades outside the range of a circuit breaker.
+    BreakersIgnored,
+    /// However long a price stands at a limit, trading goes on.
+    LimitStatesPass,
     /// Of transitions that are due at once, only the last is made.
     LateTransitionsDropped,
     /// Members cancel orders where they may not.

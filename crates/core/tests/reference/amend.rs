@@ -37,10 +37,10 @@ const CHECKS: [Check<Amend>; 14] = [
         listed.check_price(change.price)?;
         demand(venue.is_in_collar(listed, change.price), RejectReason::PriceOutsideCollar)
     }),
-    ("limits of the day", |venue, amend| {
+    ("limits of the day and of continuous trading", |venue, amend| {
         let change = venue.change(amend);
         let listed = venue.of(&change.old);
-        if change.price_changes { listed.check_daily_limits(change.price) } else { Ok(()) }
+        if change.price_changes { listed.check_limits(change.price) } else { Ok(()) }
     }),
     ("notional of the new total", |venue, amend| {
         let change = venue.change(amend);
@@ -51,14 +51,11 @@ const CHECKS: [Check<Amend>; 14] = [
         let change = venue.change(amend);
         demand(change.total > change.old.filled, RejectReason::QuantityBelowFilled)
     }),
-    (
-        "post-only, and collar, limits of the day and notional of the price slid to",
-        |venue, amend| {
-            venue.unless_it_shrinks(amend, |change| {
-                venue.check_slid(change.price, &venue.changed(change)?, change.total)
-            })
-        },
-    ),
+    ("post-only, and collar, limits and notional of the price slid to", |venue, amend| {
+        venue.unless_it_shrinks(amend, |change| {
+            venue.check_slid(change.price, &venue.changed(change)?, change.total)
+        })
+    }),
     ("room at the price", |venue, amend| {
         venue.unless_it_shrinks(amend, |change| venue.check_level(&venue.changed(change)?))
     }),
@@ -127,10 +124,7 @@ impl Reference {
             maker_fee_ppm: rules.maker_fee_ppm,
             taker_fee_ppm: rules.taker_fee_ppm,
             is_market: old.is_market && !change.price_changes,
-            span: self
-                .of(&old)
-                .trading_span()
-                .filter(|_| !self.gets_wrong(Alteration::RangesIgnored)),
+            span: self.trading_span(old.instrument),
             ..old
         };
         if self.gets_wrong(Alteration::ResidueForgotten) {

@@ -75,7 +75,7 @@ fn is_within(reference: Price, ppm: u32, price: i128) -> bool {
 }
 
 /// The prices within `ppm` millionths of a reference, unless one of the two is zero.
-fn span(reference: Option<Price>, ppm: u32) -> Option<Span> {
+pub(super) fn span(reference: Option<Price>, ppm: u32) -> Option<Span> {
     let reference = reference.filter(|_| ppm > 0)?;
     let from = i128::from(reference.0);
     let low = smallest(0, from, |price| is_within(reference, ppm, price))?;
@@ -83,34 +83,43 @@ fn span(reference: Option<Price>, ppm: u32) -> Option<Span> {
     Some((Price(low as i64), Price(high as i64)))
 }
 
+/// The prices that are in all of some ranges; nothing if there are none.
+pub(super) fn intersection<const N: usize>(spans: [Option<Span>; N]) -> Option<Span> {
+    spans.into_iter().flatten().reduce(|one, other| (one.0.max(other.0), one.1.min(other.1)))
+}
+
 fn contains(span: Span, price: Price) -> bool {
     (span.0..=span.1).contains(&price)
 }
 
 impl Listed {
-    fn named_reference(&self) -> Option<Price> {
+    pub(super) fn named_reference(&self) -> Option<Price> {
         Some(self.instrument.spec.rules.reference_price).filter(|price| price.0 > 0)
     }
 
-    fn static_reference(&self) -> Option<Price> {
+    pub(super) fn static_reference(&self) -> Option<Price> {
         self.auction_price.or(self.named_reference())
     }
 
-    fn reference(&self) -> Option<Price> {
+    pub(super) fn reference(&self) -> Option<Price> {
         self.last_price.or(self.named_reference())
     }
 
-    pub(super) fn check_daily_limits(&self, price: Price) -> Verdict {
-        let limits = span(self.named_reference(), self.auction_rules.daily_range_ppm);
+    /// Where limits may be.
+    fn limits(&self) -> Option<Span> {
+        let daily = span(self.named_reference(), self.auction_rules.daily_range_ppm);
+        intersection([daily, self.trading_limits()])
+    }
+
+    pub(super) fn check_limits(&self, price: Price) -> Verdict {
+        let limits = self.limits();
         let inside = limits.is_none_or(|limits| contains(limits, price));
         demand(inside, RejectReason::PriceOutsideLimits)
     }
 
-    /// The last tick inside the limits of the day, where a limit is further away.
+    /// The last tick inside the limits, where a limit is further away.
     pub(super) fn clip(&self, side: Side, limit: Price) -> Price {
-        let Some(limits) = span(self.named_reference(), self.auction_rules.daily_range_ppm) else {
-            return limit;
-        };
+        let Some(limits) = self.limits() else { return limit };
         let tick = i128::from(self.instrument.spec.rules.tick.0);
         let most = i128::from(i64::MAX) / tick;
         let is_inside = |ticks: i128| match side {
@@ -125,19 +134,8 @@ impl Listed {
         if side == Side::Buy { limit.min(end) } else { limit.max(end) }
     }
 
-    /// Where an order that arrives now may trade.
-    pub(super) fn trading_span(&self) -> Option<Span> {
-        let rules = self.auction_rules;
-        let fixed = span(self.static_reference(), rules.static_range_ppm);
-        let moving = span(self.reference(), rules.dynamic_range_ppm);
-        match (fixed, moving) {
-            (Some(one), Some(other)) => Some((one.0.max(other.0), one.1.min(other.1))),
-            (one, other) => one.or(other),
-        }
-    }
-
     /// How long the next call lasts.
-    fn draw_length(&mut self) -> u64 {
+    pub(super) fn draw_length(&mut self) -> u64 {
         self.calls += 1;
         let id = self.instrument.id.0;
         let material = [&self.seed.to_le_bytes()[..], &id.to_le_bytes(), &self.calls.to_le_bytes()];
@@ -192,6 +190,7 @@ fn are_sound(rules: &AuctionRules) -> bool {
         rules.dynamic_range_ppm,
         rules.auction_range_ppm,
         rules.extended_range_ppm,
+        rules.limit_range_ppm,
     ];
     let interrupts = ranges[1..4].iter().any(|range| *range > 0);
     let conditions = [
@@ -202,6 +201,10 @@ fn are_sound(rules: &AuctionRules) -> bool {
         !interrupts || rules.call_ms > 0,
         rules.call_ms <= day_ms,
         rules.random_end_ms <= day_ms,
+        rules.limit_state_ms <= day_ms,
+        rules.limit_state_ms == 0 || rules.limit_range_ppm > 0,
+        rules.halt_ms <= day_ms,
+        if rules.limit_state_ms == 0 { rules.halt_ms == 0 } else { rules.halt_ms >= 1_000 },
     ];
     !conditions.contains(&false)
 }
@@ -260,9 +263,12 @@ impl Reference {
     pub(super) fn enter_phase(&mut self, id: InstrumentId, state: InstrumentState) {
         let listed = self.listed_mut(id).expect("it was found before");
         listed.instrument.state = state;
-        listed.call = None;
+        (listed.call, listed.halt, listed.at_limit) = (None, None, None);
         self.events.push(Event::InstrumentStateSet { instrument: id, state });
         self.pause_clearing(id);
+        if state == InstrumentState::Open {
+            self.find_limit_state(id);
+        }
     }
 
     pub(super) fn has_an_auction_to_do(&self, id: InstrumentId) -> bool {
@@ -296,9 +302,17 @@ impl Reference {
         Auction { instrument, phase, next, compares, stage: Stage::Expiring }
     }
 
-    /// Ends a call whose time is over.
-    pub(super) fn end_call(&mut self, id: InstrumentId, visited: &mut usize) {
+    /// Ends a call, a halt or a limit state whose time is over.
+    pub(super) fn end_timed_state(&mut self, id: InstrumentId, visited: &mut usize) {
         *visited += 1;
+        match self.listed(id).expect("it was found").instrument.state {
+            InstrumentState::Halted => self.end_halt(id),
+            InstrumentState::Open => self.end_limit_state(id),
+            _ => self.end_call(id),
+        }
+    }
+
+    fn end_call(&mut self, id: InstrumentId) {
         let call = self.listed(id).expect("it was found").call.expect("it has an end");
         let auction = self.begin_uncrossing(id, call.next);
         self.auctions.push(auction);
@@ -335,6 +349,7 @@ impl Reference {
                             Some((span, until_command)) => {
                                 self.release_held_up();
                                 self.extend(&auction, Price(best.price), span, until_command);
+                                self.halt_after_auction(id, visited);
                                 return None;
                             }
                             None => {
@@ -367,6 +382,7 @@ impl Reference {
                     self.release_held_up();
                     self.enter_phase(id, auction.next);
                     self.resume_timetable(id);
+                    self.halt_after_auction(id, visited);
                     return None;
                 }
             };
@@ -540,6 +556,9 @@ impl Reference {
 
     /// Interrupts trading at a price outside the range of an order.
     pub(super) fn interrupt(&mut self, taker: &Order, price: Price) {
+        if self.trips(taker.instrument, price) {
+            return;
+        }
         let span = taker.span.expect("only a range ends what an order may do");
         self.begin_call(taker.instrument, InstrumentState::Call, price, span, false);
     }

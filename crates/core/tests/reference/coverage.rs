@@ -2,9 +2,9 @@
 
 use super::Reference;
 use rialto_model::{
-    AccountId, Command, DoneReason, Event, InstrumentState, OrderKind, OrderSize, OrderStatus,
-    Outcome, PostOnly, ReduceReason, RejectReason, Restrict, RestrictionTarget, SelfTrade,
-    TimeInForce,
+    AccountId, Command, DoneReason, Event, HaltCause, HaltScope, InstrumentState, OrderKind,
+    OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason, RejectReason, Restrict,
+    RestrictionTarget, SelfTrade, TimeInForce, Timestamp, TradingHalted,
 };
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub const DONE_REASONS: [DoneReason; 11] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 34] = [
+pub const EVENT_KINDS: [&str; 37] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -63,10 +63,13 @@ pub const EVENT_KINDS: [&str; 34] = [
     "CalendarAssigned",
     "TransitionMoved",
     "TransitionBegun",
+    "TradingHalted",
+    "CircuitBreakerSet",
+    "LimitStateSet",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 56] = [
+pub const SITUATIONS: [(&str, u64); 62] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -123,6 +126,12 @@ pub const SITUATIONS: [(&str, u64); 56] = [
     ("session order", 50),
     ("mass cancel left orders", 10),
     ("snapshot with a timetable", 50),
+    ("halt ended by time", 50),
+    ("halt made longer", 5),
+    ("halt after an auction", 2),
+    ("circuit breaker halted trading", 10),
+    ("limit state halted trading", 10),
+    ("limit state ended", 10),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -197,6 +206,8 @@ impl Coverage {
 
     /// Counts the effects of a command.
     pub fn note(&mut self, command: &Command, events: &[Event], outcome: &Outcome) {
+        let transition = events.iter().any(|it| matches!(it, Event::TransitionBegun { .. }));
+        let interrupted = events.iter().any(|it| matches!(it, Event::Interrupted(_)));
         let mut ends = 0;
         let mut amended = false;
         let mut auction = false;
@@ -269,6 +280,16 @@ impl Coverage {
                     {
                         self.saw("post-only price slid");
                     }
+                }
+                Event::InstrumentStateSet {
+                    state: InstrumentState::Call | InstrumentState::ClosingCall,
+                    ..
+                } if *command == Command::Tick && !transition && !interrupted => {
+                    self.saw("halt ended by time");
+                }
+                Event::TradingHalted(halted) => self.note_halt(command, halted, events),
+                Event::LimitStateSet { until: Timestamp::ZERO, .. } => {
+                    self.saw("limit state ended");
                 }
                 _ => {}
             }
@@ -348,6 +369,32 @@ impl Coverage {
         };
         if matches!(command, Command::Restrict(_)) && now.restrictions.iter().any(both) {
             self.saw("a member's own restriction beside an operator's");
+        }
+    }
+
+    fn note_halt(&mut self, command: &Command, halted: &TradingHalted, events: &[Event]) {
+        let HaltScope::Instrument(id) = halted.scope else {
+            if halted.cause == HaltCause::CircuitBreaker {
+                self.saw("circuit breaker halted trading");
+            }
+            return;
+        };
+        let entered = |event: &Event| {
+            let state = InstrumentState::Halted;
+            matches!(event, Event::InstrumentStateSet { instrument, state: it } if (*instrument, *it) == (id, state))
+        };
+        let left = |event: &Event| {
+            let state = InstrumentState::Uncrossing;
+            matches!(event, Event::InstrumentStateSet { instrument, state: it } if *instrument == id && *it != state)
+        };
+        if !events.iter().any(entered) {
+            self.saw("halt made longer");
+        }
+        if events.iter().filter(|event| left(event)).count() > 1 {
+            self.saw("halt after an auction");
+        }
+        if halted.cause == HaltCause::LimitState && *command == Command::Tick {
+            self.saw("limit state halted trading");
         }
     }
 

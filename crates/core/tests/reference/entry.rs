@@ -33,7 +33,7 @@ const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
     ("price and tick", Reference::has_a_price),
     ("expiry", |venue, new| venue.expires_at(new).map(drop)),
     ("collar", Reference::is_priced_inside_the_collar),
-    ("limits of the day", Reference::is_priced_inside_the_day),
+    ("limits of the day and of continuous trading", Reference::is_priced_inside_the_limits),
     ("open orders of the account", Reference::account_has_room),
     ("room in the venue", Reference::venue_has_room),
     (
@@ -41,10 +41,7 @@ const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
         |venue, new| venue.limit_asked(new).map(drop),
     ),
     ("smallest and largest notional", Reference::is_worth_enough_and_not_too_much),
-    (
-        "post-only, and collar, limits of the day and notional of the price slid to",
-        Reference::stays_passive,
-    ),
+    ("post-only, and collar, limits and notional of the price slid to", Reference::stays_passive),
     ("room at the price", Reference::has_room_at_its_price),
     ("fill-or-kill", Reference::is_filled_if_it_must_be),
     ("balance", Reference::is_affordable),
@@ -207,9 +204,9 @@ impl Reference {
         demand(!is_priced(new) || inside, RejectReason::PriceOutsideCollar)
     }
 
-    fn is_priced_inside_the_day(&self, new: &NewOrder) -> Verdict {
+    fn is_priced_inside_the_limits(&self, new: &NewOrder) -> Verdict {
         let listed = self.listed(new.instrument)?;
-        if is_priced(new) { listed.check_daily_limits(new.price) } else { Ok(()) }
+        if is_priced(new) { listed.check_limits(new.price) } else { Ok(()) }
     }
 
     fn account_has_room(&self, new: &NewOrder) -> Verdict {
@@ -314,7 +311,7 @@ impl Reference {
             fees_charged: 0,
             place: 0,
             is_market: new.kind == OrderKind::Market && is_for_auction(new.time_in_force),
-            span: listed.trading_span().filter(|_| !self.gets_wrong(Alteration::RangesIgnored)),
+            span: self.trading_span(new.instrument),
         })
     }
 
@@ -337,6 +334,7 @@ impl Reference {
             return self.take(order, &mut 0);
         }
         self.stand(order);
+        self.note_limit(&order);
         Self::standing(&order)
     }
 }

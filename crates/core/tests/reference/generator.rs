@@ -1,15 +1,17 @@
 //! Random commands that are likely to meet each other: few accounts, few members, few prices.
 
+mod halts;
 mod plans;
 
 use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
 use super::{Ended, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, AuctionRules, ClientOrderId, Command, CurrencyId, Deposit, Handling,
-    InstrumentId, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict, Restriction, RestrictionTarget,
-    Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, CurrencyId, Deposit,
+    Handling, InstrumentId, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
+    Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -61,6 +63,7 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (_, 24..28) if !now.restrictions.is_empty() => vec![chooser.shrinking()],
         (Profile::Deep, 28..60) if chooser.is_only_restricted() => vec![chooser.lifting()],
         (Profile::Deep, 0..40) if !now.auctions.is_empty() => vec![chooser.many_ended()],
+        (Profile::Deep, 40..55) if !now.auctions.is_empty() => vec![chooser.halt_of_all()],
         (_, 95..100) if now.rules_version >= 4 => chooser.whole_plan(),
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
@@ -83,7 +86,7 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        let weights = [520, 40, 90, 150, 20, 10, 20, 50, 60, 14, 45, 12, 9, 90, 16, 12, 60];
+        let weights = [520, 40, 90, 150, 20, 10, 20, 50, 60, 14, 45, 12, 9, 90, 16, 12, 60, 20];
         match self.dice.weighted(&weights) {
             0 => Command::Place(self.order()),
             1 => self.again(),
@@ -116,7 +119,8 @@ impl Chooser<'_> {
             13 => self.withdrawal(),
             14 => self.auction_rules(),
             15 => self.restriction(),
-            _ => self.timetable(),
+            16 => self.timetable(),
+            _ => self.halt(),
         }
     }
 
@@ -497,8 +501,15 @@ impl Chooser<'_> {
             extended_range_ppm: 0,
             call_ms: self.dice.pick(&[1, 1, 5, 1_000]),
             random_end_ms: self.dice.pick(&[0, 1, 20]),
+            call_depth: self.dice.pick(CallDepth::ALL),
+            limit_range_ppm: self.dice.pick(&[0, 0, 10_000, 25_000]),
             ..AuctionRules::PLAIN
         };
+        if rules.limit_range_ppm > 0 && self.dice.chance(80) {
+            rules.limit_state_ms = self.dice.pick(&[1, 1, 5]);
+            // Short halts would follow each other without an end while days pass.
+            rules.halt_ms = self.dice.pick(&[3, 6]) * 3_600_000;
+        }
         if auction_range_ppm > 0 && self.dice.chance(50) {
             rules.extended_range_ppm = auction_range_ppm + self.dice.pick(&[0, 10_000]);
         }
@@ -507,6 +518,8 @@ impl Chooser<'_> {
             1 => rules.static_range_ppm = 1_000_000,
             2 => rules.call_ms = AuctionRules::CALL_MS_MAX + 1,
             3 => rules.extended_range_ppm = 1,
+            4 => rules.limit_state_ms = self.dice.pick(&[0, 1, AuctionRules::CALL_MS_MAX + 1]),
+            5 => rules.halt_ms = self.dice.pick(&[0, 999, AuctionRules::CALL_MS_MAX + 1]),
             _ => {}
         }
         let seed = self.dice.next();

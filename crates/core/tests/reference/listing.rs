@@ -204,6 +204,9 @@ impl Reference {
             calls: 0,
             auction_price: None,
             call: None,
+            halt: None,
+            halt_next: None,
+            at_limit: None,
             calendar: Name::EMPTY,
             uncrossing_since: Timestamp::ZERO,
             clearing: false,
@@ -232,6 +235,7 @@ impl Reference {
         }
         new.instrument.spec.rules = *rules;
         *self.listed_mut(id)? = new;
+        self.arm_breakers(id);
         self.events.push(Event::RulesSet { instrument: id, rules: *rules });
         Ok(Outcome::Done)
     }

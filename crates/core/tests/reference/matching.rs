@@ -276,6 +276,7 @@ impl Reference {
             price: taker.price,
             remaining: taker.remaining,
         }));
+        self.note_limit(taker);
         Self::standing(taker)
     }
 

@@ -28,6 +28,7 @@ mod expiry;
 mod fill_or_kill;
 mod fold;
 pub mod generator;
+mod halt;
 pub mod invariants;
 pub mod listing;
 pub mod lockstep;
@@ -125,9 +126,8 @@ impl Reference {
             Command::MoveTransition { calendar, at, to } => {
                 self.move_transition(*calendar, *at, *to)
             }
-            Command::HaltTrading { .. } | Command::SetCircuitBreaker(_) => {
-                Err(RejectReason::CommandUnknown)
-            }
+            Command::HaltTrading { scope, duration_ms } => self.halt_trading(*scope, *duration_ms),
+            Command::SetCircuitBreaker(breaker) => self.set_circuit_breaker(breaker),
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
             Command::SettleWithdrawal { account, reference } => {
                 self.settle_withdrawal(*account, *reference)

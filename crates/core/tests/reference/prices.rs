@@ -172,7 +172,7 @@ impl Reference {
             return Err(RejectReason::PriceOutsideCollar);
         }
         if checked {
-            listed.check_daily_limits(order.price)?;
+            listed.check_limits(order.price)?;
         }
         let notional = listed.notional(order.price, quantity);
         let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;

@@ -3,6 +3,7 @@
 use super::Alteration;
 use super::arithmetic::MILLION;
 use super::auction::{Auction, Call, Span};
+use super::halt::{AtLimit, Breaker, Halt, Halting};
 use super::postings::Posting;
 use super::restriction::Walk;
 use super::sweep::{Sweep, Turn};
@@ -10,9 +11,9 @@ use super::timetable::Timetable;
 use rialto_core::Limits;
 use rialto_model::{
     AccountId, Amount, AuctionRules, ClientOrderId, Currency, DoneReason, EngineId, Event,
-    Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome,
-    PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp, Transfer,
+    HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef,
+    Outcome, PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -64,6 +65,10 @@ pub struct Listed {
     pub calls: u64,
     pub auction_price: Option<Price>,
     pub call: Option<Call>,
+    pub halt: Option<Halt>,
+    /// The halt that begins when its auction has ended.
+    pub halt_next: Option<(Timestamp, HaltCause)>,
+    pub at_limit: Option<AtLimit>,
     /// Empty if it follows no timetable.
     pub calendar: Name,
     pub uncrossing_since: Timestamp,
@@ -210,6 +215,8 @@ pub struct Reference {
     pub walks: Vec<Walk>,
     pub turn: Turn,
     pub timetables: Vec<Timetable>,
+    pub halting: Option<Halting>,
+    pub breakers: Vec<Breaker>,
     /// What is remembered under rules version 1.
     pub transfers: Vec<RememberedTransfer>,
     /// Deposits of any age, and the withdrawals that are remembered, under rules version 2.
@@ -257,6 +264,8 @@ impl Reference {
             walks: Vec::new(),
             turn: Turn::Cancels,
             timetables: Vec::new(),
+            halting: None,
+            breakers: Vec::new(),
             transfers: Vec::new(),
             deposits: Vec::new(),
             ended_withdrawals: Vec::new(),

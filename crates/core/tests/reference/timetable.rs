@@ -2,6 +2,7 @@
 
 use super::auction::{Call, collects};
 use super::entry::demand;
+use super::halt::Halt;
 use super::{Alteration, ORDERS_PER_COMMAND, Reference};
 use rialto_model::{
     AccountId, Event, InstrumentId, InstrumentState, Name, Outcome, PlannedTransition,
@@ -45,8 +46,9 @@ impl Timetable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     DeadMan(AccountId),
-    EndOfCall(InstrumentId),
+    EndOfTimedState(InstrumentId),
     Transition(usize),
+    Halting,
 }
 
 /// Whether a transition could be planned alone.
@@ -74,6 +76,11 @@ fn ascend(transitions: &[PlannedTransition]) -> bool {
 }
 
 impl Reference {
+    pub(super) fn is_calendar(&self, name: Name) -> Result<(), RejectReason> {
+        let known = self.timetables.iter().any(|timetable| timetable.name == name);
+        demand(known, RejectReason::UnknownCalendar)
+    }
+
     fn timetable(&mut self, name: Name) -> Result<&mut Timetable, RejectReason> {
         demand(self.rules_version >= 4, RejectReason::CommandUnknown)?;
         let mut all = self.timetables.iter_mut();
@@ -153,6 +160,7 @@ impl Reference {
         demand(self.rules_version >= 4, RejectReason::CommandUnknown)?;
         let is_uncrossing = self.listed(instrument)?.is_uncrossing();
         demand(!is_uncrossing, RejectReason::InstrumentUncrossing)?;
+        self.check_unwatched(instrument)?;
         if !calendar.is_empty() {
             self.timetable(calendar)?;
         }
@@ -212,14 +220,14 @@ impl Reference {
         let timers = self.accounts.iter();
         let timers =
             timers.filter_map(|(id, account)| Some((account.dead_man?, Due::DeadMan(*id))));
-        let calls = self
-            .instruments
-            .iter()
-            .filter_map(|listed| Some((listed.call?.ends?, Due::EndOfCall(listed.instrument.id))));
+        let calls = self.instruments.iter().filter_map(|listed| {
+            Some((listed.timed_until()?, Due::EndOfTimedState(listed.instrument.id)))
+        });
         let transitions = self.timetables.iter().enumerate();
         let transitions = transitions
             .filter_map(|(index, timetable)| Some((timetable.due()?, Due::Transition(index))));
-        timers.chain(calls).chain(transitions)
+        let halting = self.halting.iter().map(|halting| (halting.since, Due::Halting));
+        timers.chain(calls).chain(transitions).chain(halting)
     }
 
     pub(super) fn first_due(&self) -> Timestamp {
@@ -234,8 +242,9 @@ impl Reference {
         {
             match what {
                 Due::DeadMan(account) => self.begin_dead_man(account, visited),
-                Due::EndOfCall(instrument) => self.end_call(instrument, visited),
+                Due::EndOfTimedState(instrument) => self.end_timed_state(instrument, visited),
                 Due::Transition(index) => self.make_transition(index, visited),
+                Due::Halting => self.go_on_halting(visited),
             }
         }
     }
@@ -270,7 +279,9 @@ impl Reference {
         let state = listed.instrument.state;
         let waits_for_a_command = listed.call.is_some_and(|call| call.ends.is_none());
         let stays = [S::Listed, S::Withdrawn, S::Delisted].contains(&state)
-            || (state == S::Halted && !self.gets_wrong(Alteration::HaltsEndByTimetable));
+            || (state == S::Halted
+                && listed.halt.is_none()
+                && !self.gets_wrong(Alteration::HaltsEndByTimetable));
         if stays || waits_for_a_command {
             return;
         }
@@ -278,6 +289,13 @@ impl Reference {
             let mut auctions = self.auctions.iter_mut();
             let auction = auctions.find(|auction| auction.instrument == id);
             auction.expect("it uncrosses").next = transition.state;
+            return;
+        }
+        let changes = [(S::Call, S::Open), (S::Open, S::Open), (S::ClosingCall, S::Closed)];
+        let changed = changes.into_iter().find(|(phase, _)| *phase == transition.state);
+        if let (Some(halt), Some((_, next))) = (listed.halt, changed) {
+            let halt = Halt { next, ..halt };
+            self.listed_mut(id).expect("it is listed").halt = Some(halt);
             return;
         }
         let trades = [S::Open, S::Closed].contains(&transition.state)

@@ -2,7 +2,7 @@
 
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
-    AccountId, Amount, Attribution, AuctionRules, AuditReason, CallDepth, CircuitBreaker,
+    AccountId, Amount, Attribution, AuctionRules, AuditReason, CallDepth, CircuitBreakerRule,
     CurrencyId, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
     MemberId, OrderId, PlannedTransition, Price, Quantity, Restrict, Restriction,
     RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
@@ -404,11 +404,11 @@ impl<'a> Reader<'a> {
     }
 
     /// A circuit breaker.
-    pub(super) fn circuit_breaker(&mut self) -> Result<CircuitBreaker, DecodeError> {
+    pub(super) fn circuit_breaker(&mut self) -> Result<CircuitBreakerRule, DecodeError> {
         let instrument = self.instrument()?;
         let (range_ppm, halt_ms) = (self.u32()?, self.u32()?);
         self.zeros::<4>()?;
-        Ok(CircuitBreaker { calendar: self.text()?, instrument, range_ppm, halt_ms })
+        Ok(CircuitBreakerRule { calendar: self.text()?, instrument, range_ppm, halt_ms })
     }
 
     /// A transition of a timetable.

@@ -2,8 +2,8 @@
 
 use super::flag;
 use crate::{
-    Attribution, AuctionRules, CircuitBreaker, InstrumentSpec, PlannedTransition, Restrict, Text,
-    TradingRules,
+    Attribution, AuctionRules, CircuitBreakerRule, InstrumentSpec, PlannedTransition, Restrict,
+    Text, TradingRules,
 };
 
 /// Writes into a buffer that has room for the largest record.
@@ -139,8 +139,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a circuit breaker.
-    pub(super) fn circuit_breaker(&mut self, breaker: &CircuitBreaker) {
-        let CircuitBreaker { calendar, instrument, range_ppm, halt_ms } = breaker;
+    pub(super) fn circuit_breaker(&mut self, breaker: &CircuitBreakerRule) {
+        let CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms } = breaker;
         self.words([halves(instrument.0, *range_ppm), u64::from(*halt_ms)]);
         self.text(calendar);
     }

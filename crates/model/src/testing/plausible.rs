@@ -3,7 +3,7 @@
 
 use super::wild::handling;
 use crate::{
-    AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreaker, ClientOrderId, Command,
+    AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
     CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
     MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
     PostOnly, Price, Quantity, Reference, Restrict, Restriction, RestrictionTarget, Scale,
@@ -281,7 +281,7 @@ fn halt(bounds: Bounds) -> impl Strategy<Value = Command> {
         (scope, 1..=1_000_u32)
             .prop_map(|(scope, duration_ms)| Command::HaltTrading { scope, duration_ms }),
         breaker.prop_map(|(calendar, instrument, range_ppm, halt_ms)| {
-            let breaker = CircuitBreaker { calendar, instrument, range_ppm, halt_ms };
+            let breaker = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
             Command::SetCircuitBreaker(breaker)
         }),
     ]
@@ -391,7 +391,7 @@ pub fn auction_rules() -> impl Strategy<Value = AuctionRules> {
             call_depth: modes.1,
             limit_range_ppm: limit,
             limit_state_ms: if halts && limit > 0 { call_ms } else { 0 },
-            halt_ms: if halts && limit > 0 { call_ms * 2 } else { 0 },
+            halt_ms: if halts && limit > 0 { 1_000 + call_ms } else { 0 },
         },
     )
 }

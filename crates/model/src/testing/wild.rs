@@ -2,8 +2,8 @@
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreaker, Command, CommandKind, Currency, CurrencyId, Deposit,
-    Done, DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind,
+    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, Currency, CurrencyId,
+    Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind,
     InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, NewOrder, OrderId,
     OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
     Reduced, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
@@ -292,9 +292,9 @@ fn halt_scope() -> impl Strategy<Value = HaltScope> {
     ]
 }
 
-fn circuit_breaker() -> impl Strategy<Value = CircuitBreaker> {
+fn circuit_breaker() -> impl Strategy<Value = CircuitBreakerRule> {
     (text(), instrument(), uint32(), uint32()).prop_map(
-        |(calendar, instrument, range_ppm, halt_ms)| CircuitBreaker {
+        |(calendar, instrument, range_ppm, halt_ms)| CircuitBreakerRule {
             calendar,
             instrument,
             range_ppm,

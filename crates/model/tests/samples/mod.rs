@@ -3,7 +3,7 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreaker, ClientOrderId, Command, CommandKind, Currency,
+    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind, Currency,
     CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling,
     InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, MassCancel,
     MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly,
@@ -162,8 +162,8 @@ fn auction_rules() -> AuctionRules {
     }
 }
 
-fn circuit_breaker(calendar: Name) -> CircuitBreaker {
-    CircuitBreaker { calendar, instrument: INSTRUMENT, range_ppm: 0x89, halt_ms: 0x8a }
+fn circuit_breaker(calendar: Name) -> CircuitBreakerRule {
+    CircuitBreakerRule { calendar, instrument: INSTRUMENT, range_ppm: 0x89, halt_ms: 0x8a }
 }
 
 fn restrict(target: RestrictionTarget) -> Restrict {

@@ -2,9 +2,9 @@
 
 use super::{MILLISECOND, SPOT, Script, buy, market, sell, transfer};
 use rialto_model::{
-    AccountId, AuctionRules, Command, InstrumentState, MemberId, Name, NewOrder, OrderSize,
-    PlannedTransition, PostOnly, Price, Quantity, Restrict, Restriction, RestrictionTarget,
-    SelfTrade, Side, TimeInForce, Timestamp, TradingRules,
+    AccountId, AuctionRules, CircuitBreakerRule, Command, HaltScope, InstrumentId, InstrumentState,
+    MemberId, Name, NewOrder, OrderSize, PlannedTransition, PostOnly, Price, Quantity, Restrict,
+    Restriction, RestrictionTarget, SelfTrade, Side, TimeInForce, Timestamp, TradingRules,
 };
 
 fn for_auction(order: NewOrder) -> NewOrder {
@@ -52,6 +52,7 @@ impl Script {
         self.finer_ticks();
         self.restrictions();
         self.timetables();
+        self.halts();
     }
 
     fn set_auction_rules(&mut self, rules: AuctionRules) {
@@ -278,6 +279,83 @@ impl Script {
         }
         self.does(Command::AdoptPlan { calendar, count: 1, digest: 0, seed: 0, replace: true });
         self.does(Command::AssignCalendar { instrument: SPOT, calendar: Name::EMPTY });
+    }
+
+    /// Halts of every phase and scope, circuit breakers, and prices that stay at a limit.
+    fn halts(&mut self) {
+        let calendar: Name = "halts".parse().expect("it is short");
+        let one = HaltScope::Instrument(SPOT);
+        let halt = |scope, duration_ms| Command::HaltTrading { scope, duration_ms };
+        self.does(halt(HaltScope::Calendar(calendar), 1));
+        self.does(halt(one, 0));
+        self.plan(calendar, &day_from(self.venue.time.saturating_add(Timestamp::DAY)), true);
+        self.does(Command::AssignCalendar { instrument: SPOT, calendar });
+        let rules = self.venue.reference.listed(SPOT).expect("it is listed").instrument.spec.rules;
+        self.set_rules(TradingRules { reference_price: Price(100), ..rules });
+        self.set_auction_rules(AuctionRules {
+            call_ms: 2,
+            random_end_ms: 2,
+            ..AuctionRules::PLAIN
+        });
+        for state in InstrumentState::ALL {
+            let last = *state == InstrumentState::Delisted;
+            self.set_state(SPOT, if last { InstrumentState::Open } else { *state });
+            self.place(buy(1, 101, 2));
+            self.place(sell(2, 99, 3));
+            for scope in [one, HaltScope::Calendar(calendar), HaltScope::Venue] {
+                self.does(halt(scope, 3));
+                self.place(buy(1, 100, 1));
+                self.pass(MILLISECOND);
+            }
+            for _ in 0..4 {
+                self.pass(2 * MILLISECOND);
+                self.settle();
+            }
+            self.open();
+            self.clear();
+        }
+        let (instrument, range_ppm, halt_ms) = (SPOT, 50_000, 3);
+        let breaker = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
+        for breaker in [
+            CircuitBreakerRule { range_ppm: 1_000_000, ..breaker },
+            CircuitBreakerRule { instrument: InstrumentId(2), ..breaker },
+            breaker,
+        ] {
+            self.does(Command::SetCircuitBreaker(breaker));
+        }
+        self.does(Command::AssignCalendar { instrument: SPOT, calendar: Name::EMPTY });
+        for _ in 0..2 {
+            self.place(sell(2, 106, 3));
+            self.place(buy(1, 106, 2));
+            self.pass(8 * MILLISECOND);
+            self.settle();
+            self.clear();
+        }
+        self.does(Command::SetCircuitBreaker(CircuitBreakerRule { range_ppm: 0, ..breaker }));
+        self.set_auction_rules(AuctionRules {
+            call_ms: 2,
+            limit_range_ppm: 50_000,
+            limit_state_ms: 4,
+            halt_ms: 1_000,
+            ..AuctionRules::PLAIN
+        });
+        for price in [94, 95, 105, 106] {
+            for stays in [false, true] {
+                let own = self.place(buy(1, price, 2));
+                self.pass(MILLISECOND);
+                if !stays {
+                    self.cancel(1, own);
+                }
+                self.place(sell(2, price, 1));
+                self.pass(Timestamp::SECOND);
+                self.pass(8 * MILLISECOND);
+                self.settle();
+                self.open();
+                self.clear();
+            }
+        }
+        self.does(Command::AssignCalendar { instrument: SPOT, calendar: Name::EMPTY });
+        self.set_auction_rules(AuctionRules::PLAIN);
     }
 
     /// A tick and a lot change only to finer ones.
