@@ -90,6 +90,9 @@ pub struct AuditInfo {
     /// When the transition that it moved begins now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<Timestamp>,
+    /// When the halt ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     /// The code of the currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<CurrencyCode>,

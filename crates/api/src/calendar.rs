@@ -54,6 +54,50 @@ pub struct CalendarInfo {
     pub transition_count: u32,
     /// How many instruments are assigned to it.
     pub instrument_count: u32,
+    /// Its circuit breaker.
+    pub circuit_breaker: Option<CircuitBreakerInfo>,
+}
+
+/// Halts all instruments of a calendar when the price of one of them has moved too far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CircuitBreakerInfo {
+    /// The instrument whose price is watched.
+    pub instrument: Symbol,
+    /// How far its price may move from its `reference_price`, in millionths.
+    pub range_ppm: u32,
+    /// How long the halt lasts, in milliseconds.
+    pub halt_ms: u32,
+    /// Whether it would halt trading. It is not armed from when it has, until it is set again or the
+    /// trading rules of the instrument are.
+    pub armed: bool,
+}
+
+/// The circuit breaker of a calendar.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CircuitBreakerRequest<'a> {
+    /// The instrument whose price is watched. It follows the calendar.
+    #[serde(borrow)]
+    pub instrument: Str<'a>,
+    /// How far its price may move from its `reference_price`, in millionths.
+    #[schemars(range(min = 1, max = 999_999))]
+    pub range_ppm: u32,
+    /// How long the halt lasts, in milliseconds.
+    #[schemars(range(min = 1, max = 86_400_000))]
+    pub halt_ms: u32,
+}
+
+/// The circuit breaker of a calendar was set or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CircuitBreakerAnswer {
+    /// The name of the calendar.
+    pub calendar: Name,
+    /// Its circuit breaker; `null` if it was removed.
+    pub circuit_breaker: Option<CircuitBreakerInfo>,
+    /// The sequence of the command.
+    pub seq: Seq,
+    /// The time of the command.
+    pub time: Timestamp,
 }
 
 /// All calendars of the venue.

@@ -249,8 +249,21 @@ pub struct AuctionInfo {
     pub indicative: Option<AuctionResultInfo>,
     /// The last auction.
     pub last: Option<AuctionResultInfo>,
-    /// Why the call was begun or extended, if a price was out of range.
+    /// Why trading was halted, or the call was begun or extended, if a price was out of range.
     pub interrupted: Option<InterruptionInfo>,
+    /// When the halt ends, if it ends by itself.
+    pub halted_until: Option<Timestamp>,
+    /// The best price of a side stands at a limit of continuous trading.
+    pub limit_state: Option<LimitStateInfo>,
+}
+
+/// The best price of a side stands at a limit of continuous trading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitStateInfo {
+    /// The side.
+    pub side: Side,
+    /// When trading is halted if the price still stands there.
+    pub until: Timestamp,
 }
 
 /// A range of prices, both ends included. If `low` is above `high`, no price is inside.
@@ -309,6 +322,8 @@ pub struct AuctionAnswer {
     pub auction: AuctionInfo,
     /// The limits of the day: orders outside are refused.
     pub daily_limits: Option<RangeInfo>,
+    /// The limits of continuous trading, while they are in force: orders outside are refused.
+    pub trading_limits: Option<RangeInfo>,
     /// An order that comes now and would trade outside interrupts trading.
     pub trading_range: Option<RangeInfo>,
     /// The rules of auctions.

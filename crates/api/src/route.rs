@@ -3,7 +3,7 @@
 use crate::audit::{AuditAnswer, AuditQuery, OperatorQuery};
 use crate::calendar::{
     CalendarAnswer, CalendarAssignRequest, CalendarAssignedAnswer, CalendarQuery, CalendarsAnswer,
-    TransitionMoveRequest, TransitionMovedAnswer,
+    CircuitBreakerAnswer, CircuitBreakerRequest, TransitionMoveRequest, TransitionMovedAnswer,
 };
 use crate::depot::{
     DepotAdoptAnswer, DepotAdoptRequest, DepotClaimRequest, DepotClaimsAnswer,
@@ -40,9 +40,9 @@ use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQue
 use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
     AccountRequest, AuctionRulesRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer,
-    CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest, MemberRequest,
-    PhaseRequest, RulesRequest, RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer,
-    StateRequest, TransferAnswer, TransferRequest,
+    CreatedAnswer, CurrencyRequest, HaltAnswer, HaltRequest, InstrumentChangedAnswer,
+    InstrumentRequest, MemberRequest, PhaseRequest, RulesRequest, RulesVersionAnswer,
+    RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer, TransferRequest,
 };
 use crate::withdrawal::{
     ApproveRequest, RejectRequest, WithdrawalAnswer, WithdrawalRequest, WithdrawalsAnswer,
@@ -438,8 +438,15 @@ routes! {
         AdminCalendarMove "POST" "/v1/admin/calendars/{name}/move" ADMIN,
             "Moves a transition that has not begun.",
             (OperatorQuery, TransitionMoveRequest) -> [200 TransitionMovedAnswer];
-        AdminHalt "POST" "/v1/admin/halt" ADMIN, "Halts an instrument: only cancels are taken.",
-            (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
+        AdminBreakerSet "PUT" "/v1/admin/calendars/{name}/circuit-breaker" ADMIN,
+            "Sets or replaces the circuit breaker of a calendar.",
+            (OperatorQuery, CircuitBreakerRequest) -> [200 CircuitBreakerAnswer];
+        AdminBreakerRemove "DELETE" "/v1/admin/calendars/{name}/circuit-breaker" ADMIN,
+            "Removes the circuit breaker of a calendar.",
+            (OperatorQuery) -> [200 CircuitBreakerAnswer];
+        AdminHalt "POST" "/v1/admin/halt" ADMIN,
+            "Halts an instrument, a calendar or the venue: only cancels are accepted.",
+            (OperatorQuery, HaltRequest) -> [200 HaltAnswer];
         AdminResume "POST" "/v1/admin/resume" ADMIN, "Opens an instrument again.",
             (OperatorQuery, StateRequest) -> [200 InstrumentChangedAnswer];
         AdminClose "POST" "/v1/admin/close" ADMIN, "Withdraws an instrument and cancels its orders.",

@@ -2,7 +2,7 @@
 
 use crate::text::{DecimalText, I64Text, Str};
 use rialto_model::{
-    AccountId, CallDepth, CurrencyCode, Decimal, InstrumentKind, InstrumentState, MemberId,
+    AccountId, CallDepth, CurrencyCode, Decimal, InstrumentKind, InstrumentState, MemberId, Name,
     Reference, Scale, SelfTrade, Seq, Symbol, Timestamp,
 };
 use schemars::JsonSchema;
@@ -66,7 +66,49 @@ pub struct TransferRequest<'a> {
     pub durability: Option<Str<'a>>,
 }
 
-/// An instrument to halt, resume or close.
+/// What to halt: exactly one of `instrument`, `calendar` and `venue`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HaltRequest<'a> {
+    /// The symbol of an instrument.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub instrument: Option<Str<'a>>,
+    /// The name of a calendar: all instruments that follow it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calendar: Option<Str<'a>>,
+    /// All instruments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub venue: bool,
+    /// How long, in milliseconds. Without it an instrument is halted until it is resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 86_400_000))]
+    pub duration_ms: Option<u32>,
+}
+
+/// Trading was halted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HaltAnswer {
+    /// The symbol of the instrument.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instrument: Option<Symbol>,
+    /// The name of the calendar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calendar: Option<Name>,
+    /// Whether all instruments were halted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub venue: bool,
+    /// The phase.
+    pub state: InstrumentState,
+    /// When the halt ends. An instrument that was halted for longer goes on later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// The sequence of the command.
+    pub seq: Seq,
+    /// The time of the command.
+    pub time: Timestamp,
+}
+
+/// An instrument to resume or close.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateRequest<'a> {

@@ -142,8 +142,12 @@ endpoints! {
     assign_calendar = AdminCalendarAssign(symbol) { CalendarAssignRequest<'_> } -> CalendarAssignedAnswer;
     /// Moves a transition of a calendar that has not begun.
     move_transition = AdminCalendarMove(name) { TransitionMoveRequest } -> TransitionMovedAnswer;
-    /// Halts an instrument: only cancels are accepted.
-    halt = AdminHalt() { StateRequest<'_> } -> InstrumentChangedAnswer;
+    /// Sets or replaces the circuit breaker of a calendar.
+    set_circuit_breaker = AdminBreakerSet(name) { CircuitBreakerRequest<'_> } -> CircuitBreakerAnswer;
+    /// Removes the circuit breaker of a calendar.
+    remove_circuit_breaker = AdminBreakerRemove(name) -> CircuitBreakerAnswer;
+    /// Halts an instrument, a calendar or the venue: only cancels are accepted.
+    halt = AdminHalt() { HaltRequest<'_> } -> HaltAnswer;
     /// Opens an instrument again.
     resume = AdminResume() { StateRequest<'_> } -> InstrumentChangedAnswer;
     /// Closes an instrument and cancels its orders.

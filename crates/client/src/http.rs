@@ -214,6 +214,8 @@ fn takes_reason(route: Route) -> bool {
             | Route::AdminRestrict
             | Route::AdminCalendarAssign
             | Route::AdminCalendarMove
+            | Route::AdminBreakerSet
+            | Route::AdminBreakerRemove
             | Route::AdminHalt
             | Route::AdminResume
             | Route::AdminClose

@@ -6,11 +6,11 @@ mod test_venue;
 use rialto_client::api::{
     AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery,
     CalendarAssignRequest, CalendarQuery, CancelQuery, CancelRequest, DeadManRequest,
-    ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, KeyCreateRequest,
-    KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery, Listed, MassCancelQuery,
-    MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery, PhaseRequest,
-    PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest, SettleRequest,
-    StateRequest, TopicRequest, TradesQuery, TransferRequest, TransitionMoveRequest,
+    ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, HaltRequest,
+    KeyCreateRequest, KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery, Listed,
+    MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
+    PhaseRequest, PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest,
+    SettleRequest, StateRequest, TopicRequest, TradesQuery, TransferRequest, TransitionMoveRequest,
     WithdrawalRequest, WithdrawalsQuery,
 };
 use rialto_client::model::{
@@ -152,7 +152,10 @@ fn an_operator_runs_the_venue() {
         assert!(keys.iter().any(|it| it.id == key.id && it.revoked_at.is_some()));
 
         let btc = StateRequest { instrument: "BTC-USD".into() };
-        assert_eq!(operator.halt(&btc).await.unwrap().state, Some(InstrumentState::Halted));
+        let halt = HaltRequest { instrument: Some("BTC-USD".into()), ..HaltRequest::default() };
+        assert_eq!(operator.halt(&halt).await.unwrap().state, InstrumentState::Halted);
+        let halt = HaltRequest { venue: true, duration_ms: Some(60_000), ..HaltRequest::default() };
+        assert!(operator.halt(&halt).await.unwrap().until.is_some());
         operator.resume(&btc).await.unwrap();
         let call =
             PhaseRequest { instrument: "BTC-USD".into(), state: InstrumentState::ClosingCall };

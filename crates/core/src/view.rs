@@ -3,12 +3,14 @@
 use crate::accounts::Member;
 use crate::book::{Book, Orders, Slot};
 use crate::client_ids::End;
+use crate::halts::Breaker;
 use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
-    AccountId, Amount, AuctionRules, ClientOrderId, Currency, CurrencyId, DoneReason, Handling,
-    Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderSize, PlannedTransition,
-    PostOnly, Price, Quantity, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, Currency, CurrencyId,
+    DoneReason, Handling, Instrument, InstrumentId, InstrumentState, MemberId, Name, NewOrder,
+    OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp,
 };
 use std::collections::VecDeque;
 
@@ -42,6 +44,10 @@ pub struct InstrumentView<'a> {
     pub auction_price: Price,
     /// The calendar whose timetable it follows, or empty.
     pub calendar: Name,
+    /// When its halt ends, if that ends by itself.
+    pub halted_until: Option<Timestamp>,
+    /// The side whose best price stands at a limit, and when trading is halted if it still does.
+    pub limit_state: Option<(Side, Timestamp)>,
 }
 
 /// A calendar and its timetable.
@@ -57,6 +63,8 @@ pub struct CalendarView<'a> {
     pub ahead: &'a VecDeque<PlannedTransition>,
     /// The transitions of a plan that has not been adopted.
     pub draft: &'a [PlannedTransition],
+    /// The circuit breaker, and whether it is armed.
+    pub breaker: Option<(CircuitBreakerRule, bool)>,
 }
 
 /// An order that has ended and is remembered by its client order id, since rules version 2.
@@ -184,6 +192,11 @@ impl Core {
             calendar: market
                 .calendar
                 .map_or(Name::EMPTY, |at| self.calendars[usize::from(at)].name),
+            halted_until: match market.state() {
+                InstrumentState::Halted => market.call.map(|call| call.ends),
+                _ => None,
+            },
+            limit_state: market.limit_state.map(|state| (state.side, state.ends)),
         })
     }
 
@@ -195,6 +208,12 @@ impl Core {
             begun: calendar.begun,
             ahead: &calendar.ahead,
             draft: &calendar.draft,
+            breaker: calendar.breaker.map(|breaker| {
+                let instrument = self.markets[usize::from(breaker.market)].instrument.id;
+                let Breaker { range_ppm, halt_ms, is_armed, .. } = breaker;
+                let calendar = calendar.name;
+                (CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms }, is_armed)
+            }),
         })
     }
 

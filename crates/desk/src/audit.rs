@@ -5,7 +5,7 @@ use crate::{Grant, Needs, Scope};
 use rialto_bus::{Context, Error, ErrorKind, Handler, Query, Request, Result};
 use rialto_engine::{EventReader, EventRecord, ReadEventsError};
 use rialto_model::{
-    Attributed, DecodeError, EVENTS_HEADER_BYTES, Event, EventKind, Seq, Timestamp,
+    Attributed, CommandKind, DecodeError, EVENTS_HEADER_BYTES, Event, EventKind, Seq, Timestamp,
 };
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ fn audited(record: &EventRecord<'_>) -> std::result::Result<Option<AuditRecord>,
     let mut outcome = None;
     for event in events {
         let event = event?;
-        if is_outcome(&event) {
+        if is_outcome(attributed.command, &event) {
             outcome = Some(event);
             break;
         }
@@ -135,21 +135,25 @@ fn audited(record: &EventRecord<'_>) -> std::result::Result<Option<AuditRecord>,
 }
 
 /// Whether an event is about the command itself and not about an order that it ended or filled.
-fn is_outcome(event: &Event) -> bool {
-    !matches!(
-        event,
-        Event::Ticked
-            | Event::Accepted(_)
-            | Event::Rested(_)
-            | Event::Trade(_)
-            | Event::Done(_)
-            | Event::Reduced(_)
-            | Event::Amended(_)
-            | Event::CancelProgress { .. }
-            | Event::Uncrossed(_)
-            | Event::Interrupted(_)
-            | Event::Attributed(_)
-    )
+fn is_outcome(command: CommandKind, event: &Event) -> bool {
+    // The event of a halt says more than the state that it begins with.
+    let begins_halt =
+        command == CommandKind::HaltTrading && matches!(event, Event::InstrumentStateSet { .. });
+    !begins_halt
+        && !matches!(
+            event,
+            Event::Ticked
+                | Event::Accepted(_)
+                | Event::Rested(_)
+                | Event::Trade(_)
+                | Event::Done(_)
+                | Event::Reduced(_)
+                | Event::Amended(_)
+                | Event::CancelProgress { .. }
+                | Event::Uncrossed(_)
+                | Event::Interrupted(_)
+                | Event::Attributed(_)
+        )
 }
 
 #[cfg(test)]
@@ -159,7 +163,7 @@ mod tests {
     use super::*;
     use rialto_disk::SimDisk;
     use rialto_engine::{Engine, EngineConfig};
-    use rialto_model::{Attribution, Command, CommandKind, MemberId};
+    use rialto_model::{Attribution, Command, MemberId};
     use std::time::Duration;
 
     #[test]

@@ -11,10 +11,11 @@ use crate::query::{
 use crate::{
     AcceptClock, AmendOrder, Answer, AssignCalendar, Authorisation, CancelOrder, CancelOrders,
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
-    HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition, NameTable, PayOut,
-    PlaceOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope, SetAuctionRules,
-    SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal,
-    SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
+    NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope,
+    SetAuctionRules, SetCircuitBreaker, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
+    VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -39,7 +40,7 @@ bus! {
                 boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
                 boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
                 boxed SetAuctionRules, boxed SetRestriction, boxed Kill, boxed LiftKill,
-                boxed AssignCalendar, boxed MoveTransition,
+                boxed AssignCalendar, boxed MoveTransition, boxed HaltTrading, boxed SetCircuitBreaker,
                 boxed SetRulesVersion;
             queries: QueryHandler =>
                 boxed ReadFeed<ListInstruments>, boxed ReadFeed<GetInstrument>, boxed ReadFeed<GetBook>,

@@ -80,10 +80,10 @@ pub use query::{
 };
 pub use request::{
     AmendOrder, AssignCalendar, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
-    CreateInstrument, CreateMember, Deposit, Disconnect, HoldWithdrawal, Kill, LiftKill,
-    MoveTransition, PayOut, PlaceOrder, ReleaseWithdrawal, SetAuctionRules, SetDeadMan,
-    SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
-    ToEngine,
+    CreateInstrument, CreateMember, Deposit, Disconnect, HaltTrading, HoldWithdrawal, Kill,
+    LiftKill, MoveTransition, PayOut, PlaceOrder, ReleaseWithdrawal, SetAuctionRules,
+    SetCircuitBreaker, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

@@ -4,9 +4,10 @@ use crate::{Answer, Scope};
 use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
-    AccountId, Amend, AuctionRules, Command as EngineCommand, CurrencyCode, InstrumentId,
-    InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference,
-    Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules, Transfer,
+    AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, CurrencyCode,
+    HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder,
+    OrderRef, Reference, Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules,
+    Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -282,6 +283,24 @@ requests! {
           let MoveTransition { calendar, at, to, .. } = *it;
           EngineCommand::MoveTransition { calendar, at, to }
       };
+
+    /// Halts trading for a time.
+    "halt_trading" HaltTrading {
+        /// What is halted.
+        scope: HaltScope,
+        /// How long, in milliseconds.
+        duration_ms: u32,
+    } needs Admin,
+      command |it| {
+          EngineCommand::HaltTrading { scope: it.scope, duration_ms: it.duration_ms }
+      };
+
+    /// Sets, replaces or removes the circuit breaker of a calendar.
+    "set_circuit_breaker" SetCircuitBreaker {
+        /// The circuit breaker; one without a range removes it.
+        rule: CircuitBreakerRule,
+    } needs Admin,
+      command |it| EngineCommand::SetCircuitBreaker(it.rule);
 
     /// Changes the rules version from the next command on, after a snapshot.
     "set_rules_version" SetRulesVersion {

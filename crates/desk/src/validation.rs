@@ -6,11 +6,11 @@
 use crate::{
     AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AssignCalendar, AtField, CancelOrder, CancelOrders,
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery,
-    FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HoldWithdrawal,
-    IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceOrder, PrivateChannel, ReadAudit,
-    ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules, SetDeadMan, SetInstrumentState,
-    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot,
+    FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HaltTrading,
+    HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceOrder,
+    PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules,
+    SetCircuitBreaker, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -35,7 +35,7 @@ decided_later! {
     CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules, SetAuctionRules,
     SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument, FindCurrency, GetTime,
     GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock, AssignCalendar,
-    MoveTransition,
+    MoveTransition, HaltTrading, SetCircuitBreaker,
 }
 
 impl<Q: FeedQuery> Validate for ReadFeed<Q> {

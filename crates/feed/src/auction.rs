@@ -20,6 +20,19 @@ impl Market {
         self.last_price.unwrap_or(self.instrument.spec.rules.reference_price)
     }
 
+    /// Computes the indicative price if it may have changed, and publishes it if it has.
+    pub(crate) fn refresh_auction(&mut self, at: Moment, emit: &mut impl FnMut(Update<'_>)) {
+        if !std::mem::take(&mut self.call_changed) {
+            return;
+        }
+        let indicative = self.indicative();
+        if indicative != self.auction.indicative {
+            self.auction.indicative = indicative;
+            self.auction.at = at;
+            emit(Update::Auction(&self.auction));
+        }
+    }
+
     /// What would trade if the call ended now.
     fn indicative(&mut self) -> Option<AuctionResult> {
         let tick = self.instrument.spec.rules.tick;
@@ -65,13 +78,15 @@ impl Feed {
         emit: &mut impl FnMut(Update<'_>),
     ) -> Result<(), FoldError> {
         let index = self.market_index(at, instrument)?;
+        self.touch(index);
         let market = &mut self.markets[index];
-        market.instrument.state = state;
+        (market.instrument.state, market.phase_changed) = (state, true);
         market.call_changed = market.is_in_call();
         // An interruption is followed by its phase; another phase, or the same once more, ends it.
         let is_interrupted = std::mem::take(&mut market.interruption_begins);
         let auction = &mut market.auction;
         (auction.state, auction.at, auction.indicative) = (state, at, None);
+        (auction.halted_until, auction.limit_state) = (None, None);
         if !is_interrupted {
             auction.interrupted = None;
         }
@@ -111,8 +126,10 @@ impl Feed {
         emit: &mut impl FnMut(Update<'_>),
     ) -> Result<(), FoldError> {
         let index = self.market_index(at, instrument)?;
+        self.touch(index);
         let market = &mut self.markets[index];
-        market.auction_rules = *rules;
+        (market.auction_rules, market.phase_changed) = (*rules, true);
+        market.call_changed = market.is_in_call();
         emit(Update::Instrument(&market.instrument));
         Ok(())
     }
@@ -129,15 +146,10 @@ impl Feed {
     pub fn refresh_auction(&mut self, instrument: InstrumentId, emit: &mut impl FnMut(Update<'_>)) {
         let at = self.now;
         let index = (instrument.0 as usize).wrapping_sub(1);
-        let Some(market) = self.markets.get_mut(index).filter(|market| market.call_changed) else {
-            return;
-        };
-        market.call_changed = false;
-        let indicative = market.indicative();
-        if indicative != market.auction.indicative {
-            market.auction.indicative = indicative;
-            market.auction.at = at;
-            emit(Update::Auction(&market.auction));
+        let Some(market) = self.markets.get_mut(index) else { return };
+        market.refresh_auction(at, emit);
+        if market.is_covered() {
+            market.publish_book(at, emit);
         }
     }
 
@@ -168,19 +180,20 @@ impl Feed {
     pub fn trading_range(&self, instrument: InstrumentId) -> Option<PriceRange> {
         let market = self.market(instrument)?;
         let rules = &market.auction_rules;
-        let fixed = PriceRange::around(market.static_reference(), rules.static_range_ppm);
-        let moving = PriceRange::around(market.reference(), rules.dynamic_range_ppm);
-        match (fixed, moving) {
-            (Some(fixed), Some(moving)) => Some(fixed.intersect(moving)),
-            (range, other) => range.or(other),
-        }
+        let ranges = [
+            PriceRange::around(market.static_reference(), rules.static_range_ppm),
+            PriceRange::around(market.reference(), rules.dynamic_range_ppm),
+            self.trading_limits(instrument),
+            self.breaker_range(instrument),
+        ];
+        ranges.into_iter().flatten().reduce(PriceRange::intersect)
     }
 }
 
 impl Market {
     /// The price of the last trade of an auction, or before the first the reference price of the
     /// rules.
-    fn static_reference(&self) -> Price {
+    pub(crate) fn static_reference(&self) -> Price {
         self.auction_price.unwrap_or(self.instrument.spec.rules.reference_price)
     }
 }

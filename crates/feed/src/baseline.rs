@@ -3,7 +3,9 @@
 use crate::list::Link;
 use crate::orders::Order;
 use crate::trading::{ended_as, fills_of, notional_of};
-use crate::view::{AuctionResult, MemberView, Moment, TimetableView, WithdrawalView};
+use crate::view::{
+    AuctionResult, LimitStateView, MemberView, Moment, TimetableView, WithdrawalView,
+};
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
     AccountId, Amount, AuctionRules, Currency, CurrencyId, DoneReason, InstrumentId,
@@ -57,6 +59,10 @@ pub struct BaselineInstrument {
     pub auction_price: Option<Price>,
     /// The calendar that it follows; empty for none.
     pub calendar: Name,
+    /// When its halt ends, if that ends by itself.
+    pub halted_until: Option<Timestamp>,
+    /// The best price of a side stands at a limit.
+    pub limit_state: Option<LimitStateView>,
 }
 
 /// An account of a [`Baseline`].
@@ -144,6 +150,8 @@ impl Feed {
             let index = feed.market_index(at, listed.instrument)?;
             let market = &mut feed.markets[index];
             (market.instrument.state, market.auction.state) = (listed.state, listed.state);
+            market.auction.halted_until = listed.halted_until;
+            market.auction.limit_state = listed.limit_state;
             market.call_changed = market.is_in_call();
             market.last_price = listed.last_price;
             market.calendar = listed.calendar;
@@ -287,7 +295,10 @@ impl Feed {
     /// Clears the changes that entering the baseline has noted: subscribers do not need them.
     fn settle_in(&mut self, at: Moment) {
         for market in &mut self.markets {
-            market.book.take_delta(at.seq, at.time);
+            if market.is_covered() {
+                market.refresh_auction(at, &mut |_| {});
+            }
+            market.publish_book(at, &mut |_| {});
             let best = market.best();
             market.best_told = (best.bid, best.ask);
         }

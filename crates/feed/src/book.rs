@@ -22,10 +22,10 @@ pub(crate) struct Level {
 pub(crate) struct Book {
     pub(crate) bids: BTreeMap<Price, Level>,
     pub(crate) asks: BTreeMap<Price, Level>,
-    dirty: Vec<(Side, Price)>,
+    pub(crate) dirty: Vec<(Side, Price)>,
     dirty_since: Seq,
     pub(crate) last_delta: Seq,
-    scratch: BookDelta,
+    pub(crate) scratch: BookDelta,
 }
 
 impl Book {
@@ -52,6 +52,13 @@ impl Book {
         match side {
             Side::Buy => &mut self.bids,
             Side::Sell => &mut self.asks,
+        }
+    }
+
+    pub(crate) fn levels_of(&self, side: Side) -> &BTreeMap<Price, Level> {
+        match side {
+            Side::Buy => &self.bids,
+            Side::Sell => &self.asks,
         }
     }
 
@@ -153,6 +160,11 @@ impl Book {
         best.map(|(price, level)| shown(*price, Some(level)))
     }
 
+    /// Whether it has changed since the last delta.
+    pub(crate) fn has_changed(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
     /// Takes the changes since the last delta, if any.
     pub(crate) fn take_delta(&mut self, seq: Seq, time: Timestamp) -> Option<&BookDelta> {
         if self.dirty.is_empty() {
@@ -180,7 +192,7 @@ impl Book {
 }
 
 /// A public level; a price without orders is a level of zero orders.
-fn shown(price: Price, level: Option<&Level>) -> PriceLevel {
+pub(crate) fn shown(price: Price, level: Option<&Level>) -> PriceLevel {
     let (total, orders) = level.map_or((0, 0), |level| (level.total, level.queue.len()));
     let quantity = Quantity(i64::try_from(total).unwrap_or(i64::MAX));
     PriceLevel { price, quantity, orders }

@@ -14,8 +14,9 @@ impl Feed {
     ) -> Result<(), FoldError> {
         let index = self.calendar_index(calendar).unwrap_or_else(|| {
             let digest = 0;
-            let (begun, planned, plan) = (None, Vec::new(), Vec::new());
-            self.calendars.push(TimetableView { name: calendar, digest, begun, planned, plan });
+            let (begun, planned, plan, breaker) = (None, Vec::new(), Vec::new(), None);
+            let view = TimetableView { name: calendar, digest, begun, planned, plan, breaker };
+            self.calendars.push(view);
             self.calendars.len() - 1
         });
         let plan = &mut self.calendars[index].plan;
@@ -99,7 +100,7 @@ impl Feed {
         Ok(())
     }
 
-    fn calendar_index(&self, name: Name) -> Option<usize> {
+    pub(crate) fn calendar_index(&self, name: Name) -> Option<usize> {
         self.calendars.iter().position(|calendar| calendar.name == name)
     }
 

@@ -68,6 +68,14 @@ pub enum FoldError {
         /// The calendar.
         calendar: Name,
     },
+    /// An event tells how long an instrument is halted that is not.
+    #[error("sequence {seq} halts instrument {instrument} for a time, which is not halted")]
+    NotHalted {
+        /// The sequence of the event.
+        seq: Seq,
+        /// The instrument.
+        instrument: InstrumentId,
+    },
     /// An event begins or moves a transition that is not planned, or is not the next one.
     #[error("sequence {seq} names the transition of {calendar} at {at}, which is not planned so")]
     UnknownTransition {

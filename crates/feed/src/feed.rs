@@ -97,10 +97,7 @@ impl Feed {
             Event::Ticked
             | Event::Rejected(_)
             | Event::Repeated { .. }
-            | Event::CancelProgress { .. }
-            | Event::TradingHalted(_)
-            | Event::CircuitBreakerSet(_)
-            | Event::LimitStateSet { .. } => {}
+            | Event::CancelProgress { .. } => {}
             Event::RulesVersionSet { .. } => {
                 self.markets.iter_mut().for_each(|market| market.may_be_off_tick = true);
             }
@@ -160,6 +157,7 @@ impl Feed {
                 market.instrument.spec.rules = rules;
                 market.call_changed = market.is_in_call();
                 emit(Update::Instrument(&market.instrument));
+                self.arm_breakers(instrument);
             }
             Event::InstrumentStateSet { instrument, state } => {
                 self.set_state(at, instrument, state, emit)?;
@@ -186,6 +184,11 @@ impl Feed {
             Event::TransitionBegun { calendar, at: planned, state } => {
                 self.transition_begun(at, calendar, BegunTransition { at: planned, state })?;
             }
+            Event::TradingHalted(ref halted) => self.trading_halted(at, halted, emit)?,
+            Event::CircuitBreakerSet(ref rule) => self.circuit_breaker_set(at, rule)?,
+            Event::LimitStateSet { instrument, side, until, .. } => {
+                self.limit_state_set(at, instrument, side, until, emit)?;
+            }
         }
         Ok(())
     }
@@ -209,16 +212,15 @@ impl Feed {
         for index in self.touched.drain(..) {
             let market = &mut self.markets[index as usize];
             market.touched = false;
-            let is_in_call = market.is_in_call();
-            if let Some(delta) = market.book.take_delta(seq, time) {
-                market.call_changed = is_in_call;
-                emit(Update::Book(delta));
-                let best = market.best();
-                if (best.bid, best.ask) != market.best_told {
-                    market.best_told = (best.bid, best.ask);
-                    emit(Update::Best(&best));
-                }
+            if market.book.has_changed() {
+                market.call_changed = market.is_in_call();
             }
+            if std::mem::take(&mut market.phase_changed) && market.is_covered() {
+                // What is published of a call begins with its first indicative price, so that no two
+                // deltas have one sequence.
+                market.refresh_auction(at, emit);
+            }
+            market.publish_book(at, emit);
             if market.ticker_changed && !minute_passed {
                 market.ticker_changed = false;
                 emit(Update::Ticker(&market.ticker(at)));

@@ -224,6 +224,8 @@ mod tests {
                 auction_rules: AuctionRules::PLAIN,
                 auction_price: None,
                 calendar: Name::EMPTY,
+                halted_until: None,
+                limit_state: None,
             }],
             members: vec![MemberView { member, name: Name::EMPTY }],
             accounts: vec![BaselineAccount {

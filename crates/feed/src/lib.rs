@@ -28,11 +28,13 @@ mod auction;
 mod baseline;
 mod book;
 mod calendars;
+mod call_depth;
 mod config;
 mod ended;
 mod error;
 mod feed;
 mod fills;
+mod halts;
 mod invariants;
 mod list;
 mod market;
@@ -60,6 +62,7 @@ pub use trading::fills_of;
 pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountRestriction, AccountView, AuctionResult, AuctionView, BalanceView,
-    BegunTransition, BestPrices, BookOrder, Depth, Fill, MemberView, Moment, NotRemembered,
-    OrderBook, OrderView, PriceLevel, PublicTrade, Ticker, TimetableView, WithdrawalView,
+    BegunTransition, BestPrices, BookOrder, BreakerView, Depth, Fill, LimitStateView, MemberView,
+    Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Ticker, TimetableView,
+    WithdrawalView,
 };

@@ -1,9 +1,10 @@
 //! The state of one instrument.
 
 use crate::book::Book;
+use crate::call_depth::Cover;
 use crate::ticker::Window;
-use crate::view::{AuctionView, BestPrices, Moment, PriceLevel, PublicTrade, Ticker};
-use rialto_model::{Amount, AuctionRules, Instrument, Name, Price, Seq, Side, Timestamp, Trade};
+use crate::view::{AuctionView, Moment, PriceLevel, PublicTrade, Ticker};
+use rialto_model::{Amount, AuctionRules, Instrument, Name, Price, Seq, Timestamp, Trade};
 use std::collections::VecDeque;
 
 /// An instrument, its book, its last trades and its last 24 hours.
@@ -26,6 +27,10 @@ pub(crate) struct Market {
     pub(crate) may_be_off_tick: bool,
     /// Whether the book has changed in a call since the price of its auction was computed.
     pub(crate) call_changed: bool,
+    /// What is published in place of the book.
+    pub(crate) cover: Option<Cover>,
+    /// Whether the phase or the rules of auctions have changed since the last end of a command.
+    pub(crate) phase_changed: bool,
     /// Whether it stands in the list of instruments where something happened.
     pub(crate) touched: bool,
     pub(crate) ticker_changed: bool,
@@ -49,12 +54,16 @@ impl Market {
                 indicative: None,
                 last: None,
                 interrupted: None,
+                halted_until: None,
+                limit_state: None,
             },
             calendar: Name::EMPTY,
             auction_price: None,
             interruption_begins: false,
             may_be_off_tick: false,
             call_changed: false,
+            cover: None,
+            phase_changed: false,
             touched: false,
             ticker_changed: false,
             best_told: (None, None),
@@ -106,15 +115,6 @@ impl Market {
             base_volume: self.window.base,
             quote_volume: self.window.quote,
             trades: self.window.trades,
-        }
-    }
-
-    pub(crate) fn best(&self) -> BestPrices {
-        BestPrices {
-            instrument: self.instrument.id,
-            last_seq: self.book.last_delta,
-            bid: self.book.best(Side::Buy),
-            ask: self.book.best(Side::Sell),
         }
     }
 }

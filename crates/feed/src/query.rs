@@ -98,19 +98,22 @@ impl Feed {
     /// The best `levels` prices of each side; `None` if there is no such instrument.
     #[must_use]
     pub fn depth(&self, instrument: InstrumentId, levels: usize) -> Option<Depth> {
-        let book = &self.market(instrument)?.book;
+        let market = self.market(instrument)?;
         Some(Depth {
             instrument,
-            last_seq: book.last_delta,
-            bids: book.levels(Side::Buy).take(levels).collect(),
-            asks: book.levels(Side::Sell).take(levels).collect(),
+            last_seq: market.book.last_delta,
+            bids: market.public_levels(Side::Buy).take(levels).collect(),
+            asks: market.public_levels(Side::Sell).take(levels).collect(),
         })
     }
 
-    /// The first `orders` orders of each side; `None` if there is no such instrument.
+    /// The first `orders` orders of each side, none while not all of the book is published; `None` if
+    /// there is no such instrument.
     #[must_use]
     pub fn order_book(&self, instrument: InstrumentId, orders: usize) -> Option<OrderBook> {
-        let book = &self.market(instrument)?.book;
+        let market = self.market(instrument)?;
+        let book = &market.book;
+        let orders = if market.cover.is_some() { 0 } else { orders };
         let side =
             |side| book.orders(side, &self.orders.slab).take(orders).map(Into::into).collect();
         let (bids, asks) = (side(Side::Buy), side(Side::Sell));

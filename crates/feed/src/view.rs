@@ -1,9 +1,9 @@
 //! The answers of queries: plain values, to be rendered at the scales of the instrument.
 
 use rialto_model::{
-    AccountId, Amount, CurrencyId, DoneReason, InstrumentId, InstrumentState, Interrupted,
-    MemberId, Name, NewOrder, OrderId, OrderStatus, PlannedTransition, Price, Quantity, Reference,
-    Restriction, Role, Seq, Side, Timestamp, TradeId,
+    AccountId, Amount, CircuitBreakerRule, CurrencyId, DoneReason, InstrumentId, InstrumentState,
+    Interrupted, MemberId, Name, NewOrder, OrderId, OrderStatus, PlannedTransition, Price,
+    Quantity, Reference, Restriction, Role, Seq, Side, Timestamp, TradeId,
 };
 
 /// A point in the history of the engine.
@@ -110,6 +110,19 @@ pub struct AuctionView {
     pub last: Option<AuctionResult>,
     /// What interrupted trading or extended the call, until trading goes on.
     pub interrupted: Option<Interrupted>,
+    /// When its halt ends, if that ends by itself.
+    pub halted_until: Option<Timestamp>,
+    /// The best price of a side stands at a limit.
+    pub limit_state: Option<LimitStateView>,
+}
+
+/// The best price of a side stands at a limit of continuous trading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitStateView {
+    /// The side.
+    pub side: Side,
+    /// When trading is halted if the price still stands there.
+    pub until: Timestamp,
 }
 
 /// The timetable of a calendar: what has begun, and what is planned.
@@ -125,6 +138,18 @@ pub struct TimetableView {
     pub planned: Vec<PlannedTransition>,
     /// A plan that is not adopted.
     pub plan: Vec<PlannedTransition>,
+    /// The circuit breaker.
+    pub breaker: Option<BreakerView>,
+}
+
+/// The circuit breaker of a calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakerView {
+    /// What it watches, and what it does.
+    pub rule: CircuitBreakerRule,
+    /// Whether it would halt trading: it has not since it was set, or since the trading rules of its
+    /// instrument were.
+    pub is_armed: bool,
 }
 
 /// A transition that has begun.

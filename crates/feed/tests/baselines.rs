@@ -73,6 +73,8 @@ fn baseline_of(feed: &Feed) -> Baseline {
                 auction_rules: *feed.auction_rules(instrument.id).unwrap(),
                 auction_price: feed.auction(instrument.id).unwrap().last.map(|it| it.price),
                 calendar: feed.calendar_of(instrument.id).unwrap_or_default(),
+                halted_until: feed.auction(instrument.id).unwrap().halted_until,
+                limit_state: feed.auction(instrument.id).unwrap().limit_state,
             })
             .collect(),
         members: feed.members().copied().collect(),

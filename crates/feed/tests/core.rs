@@ -9,7 +9,7 @@ use rialto_desk::baseline_of;
 use rialto_feed::{DeltaMerger, Feed, FeedConfig, Update};
 use rialto_model::testing::plausible::{self, Bounds};
 use rialto_model::*;
-use venue::{Mirror, Venue, fold};
+use venue::{Mirror, Venue, fold, refresh};
 
 const BOUNDS: Bounds = Bounds {
     accounts: 6,
@@ -61,11 +61,29 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
                 self_trade: SelfTrade::Decrement,
                 open_orders_max: 100_000,
                 day_end_s: 3_600,
+                reference_price: Price(10),
                 risk,
                 ..TradingRules::unrestrained()
             },
         }));
     }
+    let (calendar, instrument) = ("equities".parse().unwrap(), InstrumentId(2));
+    let far = Timestamp(BOUNDS.time_max.0 * 9);
+    let transition = PlannedTransition::plain(far, InstrumentState::Open);
+    send(Command::PlanTransition { calendar, number: 0, transition });
+    send(Command::AdoptPlan { calendar, count: 1, digest: 5, seed: 6, replace: true });
+    send(Command::AssignCalendar { instrument, calendar });
+    let (range_ppm, halt_ms) = (200_000, 3_000);
+    let rule = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
+    send(Command::SetCircuitBreaker(rule));
+    let rules = AuctionRules {
+        call_ms: 1_000,
+        limit_range_ppm: 500_000,
+        limit_state_ms: 2_000,
+        halt_ms: 2_000,
+        ..AuctionRules::PLAIN
+    };
+    send(Command::SetAuctionRules { instrument, rules, seed: 7 });
 }
 
 /// Cancels and amendments name orders of any account; here the owner of an open order sends them. A
@@ -104,8 +122,8 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
 /// A command and how many seconds pass before it.
 fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
     let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
-    let command =
-        prop_oneof![15 => plausible::command(BOUNDS), 1 => call_command(), 1 => calendar_command()];
+    let command = prop_oneof![30 => plausible::command(BOUNDS), 2 => call_command(), 2 => calendar_command(),
+            1 => halt_command()];
     vec((pause, command), 1..160)
 }
 
@@ -144,6 +162,24 @@ fn calendar_command() -> impl Strategy<Value = Command> {
         to: Timestamp(to),
     });
     prop_oneof![3 => planned, 2 => adopted, 1 => assigned, 2 => moved]
+}
+
+/// Trading is halted for a time, or a circuit breaker is set.
+fn halt_command() -> impl Strategy<Value = Command> {
+    let calendar: Name = "equities".parse().unwrap();
+    let instrument = InstrumentId(1);
+    let scope = prop_oneof![
+        2 => Just(HaltScope::Instrument(instrument)),
+        1 => Just(HaltScope::Calendar(calendar)),
+        1 => Just(HaltScope::Venue),
+    ];
+    let halted = (scope, 1..20_000_u32)
+        .prop_map(|(scope, duration_ms)| Command::HaltTrading { scope, duration_ms });
+    let breaker = (0..200_000_u32, 1..100_000_u32).prop_map(move |(range_ppm, halt_ms)| {
+        let rule = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
+        Command::SetCircuitBreaker(rule)
+    });
+    prop_oneof![1 => halted, 1 => breaker]
 }
 
 fn run(venue: &mut Venue, steps: &[(u64, Command)], mut after: impl FnMut(&Venue)) {
@@ -188,6 +224,9 @@ proptest! {
         }
         for (seq, time, events) in &venue.history[known..] {
             fold(&mut begun, *seq, *time, events, &mut |_| {});
+        }
+        for feed in [&mut begun, &mut venue.feed] {
+            refresh(feed, &mut |_| {});
         }
         assert_alike(&begun, &venue.feed, baseline.seq);
     }
@@ -315,7 +354,20 @@ fn the_random_commands_reach_every_event_that_moves_something() {
         let steps = steps().new_tree(&mut runner).unwrap().current();
         let mut venue = Venue::new(FeedConfig::default());
         open_for_business(&mut venue, [true, true]);
-        run(&mut venue, &steps, |_| {});
+        run(&mut venue, &steps, |venue| {
+            for view in venue.core.instruments() {
+                let is_covered = view.instrument.state.may_be_crossed();
+                let depth = venue.feed.depth(view.instrument.id, 1).unwrap();
+                let kind = match view.auction_rules.call_depth {
+                    CallDepth::Hidden if is_covered => "hidden book",
+                    CallDepth::Indicative if is_covered && !depth.bids.is_empty() => {
+                        "indicative level"
+                    }
+                    _ => continue,
+                };
+                *seen.entry(kind).or_insert(0_u32) += 1;
+            }
+        });
         for event in venue.history.iter().flat_map(|(_, _, events)| events) {
             let kind = match event {
                 Event::Accepted(accepted) => match (accepted.rests, accepted.terms.size) {
@@ -359,10 +411,17 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 Event::CalendarAssigned { .. } => "calendar assigned",
                 Event::TransitionMoved { .. } => "transition moved",
                 Event::TransitionBegun { .. } => "transition begun",
+                Event::TradingHalted(halted) => match halted.cause {
+                    HaltCause::Operator => "halted by an operator",
+                    HaltCause::CircuitBreaker => "halted by a circuit breaker",
+                    HaltCause::LimitState => "halted at a limit",
+                },
+                Event::CircuitBreakerSet(_) => "circuit breaker set",
+                Event::LimitStateSet { .. } => "limit state set",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 35, "{seen:#?}");
+    assert_eq!(seen.len(), 42, "{seen:#?}");
 }

@@ -265,3 +265,55 @@ fn the_stream_tells_of_phases_prices_and_results() {
     wire.say(json!({"op": "subscribe", "channel": "auction", "instrument": "BTC-USD", "depth": 3}));
     assert_eq!(wire.hear_of("error")["error"]["code"], "unknown_field");
 }
+
+#[test]
+fn less_than_the_book_is_published_of_a_call_whose_depth_is_not_full() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let refused = set_rules(&venue, json!({"call_depth": "none"}));
+    assert_eq!(refused.refuses(400, "invalid_field").field(), "call_depth");
+    let set = set_rules(&venue, json!({"call_depth": "hidden"})).expect(200);
+    assert_eq!(auction(&venue, &set["seq"])["rules"]["call_depth"], "hidden");
+    place(&venue, &alice, limit("buy", "2", "99"));
+    let mut wire = Wire::connect(&venue);
+    wire.subscribe(json!({"channel": "book", "instrument": "BTC-USD"}));
+    assert_eq!(wire.hear_of("book")["bids"], json!([["99.00", "2.0000", 1]]));
+    let book = |level: u8, seq: &Value| {
+        let seq = seq.as_str().unwrap();
+        let path = format!("/v1/book/BTC-USD?depth=9&level={level}&min_seq={seq}");
+        let book = venue.get(&path).expect(200);
+        (book["bids"].clone(), book["asks"].clone())
+    };
+    set_state(&venue, "call").expect(200);
+    assert_eq!(wire.hear_of("book_delta")["bids"], json!([["99.00", "0.0000", 0]]));
+    place(&venue, &alice, limit("buy", "1", "101"));
+    let order = place(&venue, &bob, limit("sell", "0.4", "100"));
+    let nothing = (json!([]), json!([]));
+    assert_eq!(book(2, &order["seq"]), nothing);
+    assert_eq!(book(3, &order["seq"]), nothing);
+    let ticker = venue.get("/v1/ticker/BTC-USD").expect(200);
+    assert_eq!((&ticker["bid"], &ticker["ask"]), (&Value::Null, &Value::Null));
+    wait_for(&venue, |answer| answer["indicative"]["price"] == "101.00");
+
+    let set = set_rules(&venue, json!({"call_depth": "indicative"})).expect(200);
+    let shown = (json!([["101.00", "1.0000", 1]]), json!([["101.00", "0.4000", 1]]));
+    assert_eq!(book(2, &set["seq"]), shown);
+    assert_eq!(book(3, &set["seq"]), nothing);
+    let heard = wire.hear_of("book_delta");
+    assert_eq!((heard["bids"].clone(), heard["asks"].clone()), shown);
+    set_state(&venue, "open").expect(200);
+    wait_for(&venue, |answer| answer["state"] == "open");
+    let left = json!([["101.00", "0.6000", 1], ["99.00", "2.0000", 1]]);
+    assert_eq!(book(2, &set["seq"]), (left, json!([])));
+    // The deltas lead from what was shown to what is left.
+    let mut levels = std::collections::BTreeMap::from([("101.00".to_owned(), json!("1.0000"))]);
+    while levels.get("101.00") != Some(&json!("0.6000")) || !levels.contains_key("99.00") {
+        for level in wire.hear_of("book_delta")["bids"].as_array().unwrap() {
+            let price = level[0].as_str().unwrap().to_owned();
+            match level[2] == 0 {
+                true => levels.remove(&price),
+                false => levels.insert(price, level[1].clone()),
+            };
+        }
+    }
+    assert_eq!(levels["99.00"], json!("2.0000"));
+}

@@ -3,7 +3,8 @@
 use rialto_engine::{Core, OrderState};
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
-    BegunTransition, MemberView, Moment, TimetableView, WithdrawalView,
+    BegunTransition, BreakerView, LimitStateView, MemberView, Moment, TimetableView,
+    WithdrawalView,
 };
 use rialto_model::{
     AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
@@ -34,6 +35,8 @@ pub fn baseline_of(core: &Core) -> Baseline {
         auction_rules: *view.auction_rules,
         auction_price: (view.auction_price != Price::ZERO).then_some(view.auction_price),
         calendar: view.calendar,
+        halted_until: view.halted_until,
+        limit_state: view.limit_state.map(|(side, until)| LimitStateView { side, until }),
     });
     let members = core.members().iter();
     let accounts = core.accounts().map(|account| BaselineAccount {
@@ -67,6 +70,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
         begun: calendar.begun.map(|it| BegunTransition { at: it.at, state: it.state }),
         planned: calendar.ahead.iter().copied().collect(),
         plan: calendar.draft.to_vec(),
+        breaker: calendar.breaker.map(|(rule, is_armed)| BreakerView { rule, is_armed }),
     });
     Baseline {
         seq: core.seq(),

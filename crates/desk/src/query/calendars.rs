@@ -1,7 +1,7 @@
 //! Queries of calendars, which are public.
 
 use super::{FeedQuery, QueryError};
-use rialto_feed::{BegunTransition, Feed, TimetableView};
+use rialto_feed::{BegunTransition, BreakerView, Feed, TimetableView};
 use rialto_model::{InstrumentId, Name, PlannedTransition, RejectReason, Timestamp};
 
 /// All calendars, without their transitions.
@@ -36,6 +36,8 @@ pub struct CalendarPage {
     pub transitions: Vec<PlannedTransition>,
     /// The instruments that follow it.
     pub instruments: Vec<InstrumentId>,
+    /// Its circuit breaker.
+    pub breaker: Option<BreakerView>,
 }
 
 impl CalendarPage {
@@ -50,6 +52,7 @@ impl CalendarPage {
             planned: planned.len(),
             transitions: page.copied().collect(),
             instruments: feed.instruments_of(calendar.name).collect(),
+            breaker: calendar.breaker,
         }
     }
 }

@@ -150,6 +150,8 @@ pub struct AuctionSummary {
     pub rules: AuctionRules,
     /// The limits of the day.
     pub daily_limits: Option<PriceRange>,
+    /// The limits of continuous trading, while they are in force.
+    pub trading_limits: Option<PriceRange>,
     /// The prices at which an order that arrives now trades without an interruption.
     pub trading_range: Option<PriceRange>,
 }
@@ -164,6 +166,7 @@ impl FeedQuery for GetAuction {
             auction: *feed.auction(instrument).ok_or(UNKNOWN)?,
             rules: *feed.auction_rules(instrument).ok_or(UNKNOWN)?,
             daily_limits: feed.daily_limits(instrument),
+            trading_limits: feed.trading_limits(instrument),
             trading_range: feed.trading_range(instrument),
         })
     }

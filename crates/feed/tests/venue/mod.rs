@@ -4,7 +4,7 @@
 
 use rialto_core::{Core, CoreConfig};
 use rialto_desk::baseline_order;
-use rialto_feed::{Depth, Feed, FeedConfig, PriceLevel, Update};
+use rialto_feed::{AuctionResult, Depth, Feed, FeedConfig, PriceLevel, Update};
 use rialto_model::*;
 use std::collections::BTreeMap;
 
@@ -129,6 +129,10 @@ impl Venue {
         self.compare_calendars();
         for view in core.instruments() {
             assert_eq!(feed.calendar_of(view.instrument.id).unwrap_or_default(), view.calendar);
+            let auction = feed.auction(view.instrument.id).unwrap();
+            assert_eq!(auction.halted_until, view.halted_until);
+            let limit_state = auction.limit_state.map(|it| (it.side, it.until));
+            assert_eq!(limit_state, view.limit_state);
             self.compare_book(view.instrument.id);
             let last = (view.last_price != Price::ZERO).then_some(view.last_price);
             assert_eq!(feed.ticker(view.instrument.id).unwrap().last, last);
@@ -142,6 +146,7 @@ impl Venue {
             let begun = told.begun.map(|it| (it.at, it.state));
             assert_eq!(begun, held.begun.map(|it| (it.at, it.state)));
             assert!(told.planned.iter().eq(held.ahead));
+            assert_eq!(told.breaker.map(|it| (it.rule, it.is_armed)), held.breaker);
             assert_eq!(told.plan, held.draft);
         }
     }
@@ -163,6 +168,25 @@ impl Venue {
             (best.bid, best.ask),
             (depth.bids.first().copied(), depth.asks.first().copied())
         );
+        let view = self.core.instrument(id).unwrap();
+        let mode = view.auction_rules.call_depth;
+        if mode != CallDepth::Full && view.instrument.state.may_be_crossed() {
+            let indicative = self.feed.auction(id).unwrap().indicative;
+            let shown = indicative.filter(|_| mode == CallDepth::Indicative);
+            let level = |left: i64| {
+                let quantity = |it: AuctionResult| Quantity(it.volume.0 + left.max(0));
+                let level = |it: AuctionResult| PriceLevel {
+                    price: it.price,
+                    quantity: quantity(it),
+                    orders: 1,
+                };
+                shown.map(level).into_iter().collect::<Vec<_>>()
+            };
+            let surplus = shown.map_or(0, |it| it.surplus.0);
+            assert_eq!((depth.bids, depth.asks), (level(surplus), level(-surplus)));
+            assert!(book.bids.is_empty() && book.asks.is_empty());
+            return;
+        }
         let core_book = self.core.book(id).unwrap();
         let sides = [(Side::Buy, &book.bids, &depth.bids), (Side::Sell, &book.asks, &depth.asks)];
         for (side, orders, levels) in sides {
@@ -206,4 +230,14 @@ pub fn fold(
         feed.fold(seq, time, event, hear).unwrap();
     }
     feed.end_of(seq, time, hear).unwrap();
+    // Now and then, as on a busy machine.
+    if seq.0.is_multiple_of(3) {
+        refresh(feed, hear);
+    }
+}
+
+/// Computes the indicative prices that may have changed.
+pub fn refresh(feed: &mut Feed, hear: &mut impl FnMut(Update<'_>)) {
+    let calls: Vec<_> = feed.auctions_to_refresh().collect();
+    calls.into_iter().for_each(|instrument| feed.refresh_auction(instrument, hear));
 }

@@ -3,7 +3,7 @@
 use rialto_api::{AuditInfo, AuditOutcome};
 use rialto_desk::{AuditRecord, NameTable};
 use rialto_model::{
-    AccountId, Amount, CurrencyId, Event, InstrumentId, OrderId, Reference, Rejected,
+    AccountId, Amount, CurrencyId, Event, HaltScope, InstrumentId, OrderId, Reference, Rejected,
     RestrictionTarget,
 };
 
@@ -28,6 +28,7 @@ pub(crate) fn audit_info(record: &AuditRecord, names: &NameTable) -> AuditInfo {
         cancel: None,
         planned: None,
         moved_to: None,
+        until: None,
         currency: None,
         amount: None,
         reference: None,
@@ -94,6 +95,18 @@ fn describe(info: &mut AuditInfo, outcome: &Event, names: &NameTable) {
         Event::TransitionMoved { calendar, at, to } => {
             info.name = Some(calendar.to_string());
             (info.planned, info.moved_to) = (Some(at), Some(to));
+        }
+        Event::TradingHalted(halted) => {
+            info.until = Some(halted.until);
+            match halted.scope {
+                HaltScope::Venue => {}
+                HaltScope::Calendar(calendar) => info.name = Some(calendar.to_string()),
+                HaltScope::Instrument(instrument) => info.instrument = symbol(instrument),
+            }
+        }
+        Event::CircuitBreakerSet(rule) => {
+            info.instrument = symbol(rule.instrument);
+            info.name = Some(rule.calendar.to_string());
         }
         Event::RulesVersionSet { version } => info.version = Some(version),
         _ => {}

@@ -1,11 +1,23 @@
 //! Conversion of calendars.
 
-use rialto_api::{BegunInfo, CalendarInfo, TransitionInfo};
-use rialto_desk::CalendarPage;
+use rialto_api::{BegunInfo, CalendarInfo, CircuitBreakerInfo, TransitionInfo};
+use rialto_desk::{CalendarPage, NameTable};
+use rialto_feed::BreakerView;
 use rialto_model::{PlannedTransition, Timestamp};
 
+/// The circuit breaker of a calendar.
+pub(crate) fn breaker_info(breaker: &BreakerView, names: &NameTable) -> Option<CircuitBreakerInfo> {
+    let BreakerView { rule, is_armed } = breaker;
+    Some(CircuitBreakerInfo {
+        instrument: names.instrument(rule.instrument)?.symbol,
+        range_ppm: rule.range_ppm,
+        halt_ms: rule.halt_ms,
+        armed: *is_armed,
+    })
+}
+
 /// A calendar without its transitions.
-pub(crate) fn calendar_info(calendar: &CalendarPage) -> CalendarInfo {
+pub(crate) fn calendar_info(calendar: &CalendarPage, names: &NameTable) -> CalendarInfo {
     CalendarInfo {
         name: calendar.name,
         begun: calendar.begun.map(|begun| BegunInfo { at: begun.at, state: begun.state }),
@@ -13,6 +25,7 @@ pub(crate) fn calendar_info(calendar: &CalendarPage) -> CalendarInfo {
         planned_to: calendar.last.map(|last| last.at),
         transition_count: u32::try_from(calendar.planned).unwrap_or(u32::MAX),
         instrument_count: u32::try_from(calendar.instruments.len()).unwrap_or(u32::MAX),
+        circuit_breaker: calendar.breaker.and_then(|breaker| breaker_info(&breaker, names)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rialto_api::{
     AuctionInfo, AuctionResultInfo, AuctionRulesInfo, BookOrderInfo, BookSides, InstrumentInfo,
-    InterruptionInfo, LevelInfo, RangeInfo, TickerInfo, TradeInfo,
+    InterruptionInfo, LevelInfo, LimitStateInfo, RangeInfo, TickerInfo, TradeInfo,
 };
 use rialto_desk::{InstrumentSummary, Listing};
 use rialto_feed::{
@@ -89,6 +89,10 @@ pub(crate) fn auction_info(auction: &AuctionView, on: &Listing) -> AuctionInfo {
         indicative: auction.indicative.map(result),
         last: auction.last.map(result),
         interrupted: auction.interrupted.map(interruption),
+        halted_until: auction.halted_until,
+        limit_state: auction
+            .limit_state
+            .map(|it| LimitStateInfo { side: it.side, until: it.until }),
     }
 }
 

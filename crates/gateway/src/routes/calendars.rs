@@ -10,20 +10,24 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
     CalendarAnswer, CalendarAssignRequest, CalendarAssignedAnswer, CalendarQuery, CalendarsAnswer,
-    FreshQuery, TransitionMoveRequest, TransitionMovedAnswer,
+    CircuitBreakerAnswer, CircuitBreakerInfo, CircuitBreakerRequest, FreshQuery,
+    TransitionMoveRequest, TransitionMovedAnswer,
 };
-use rialto_desk::{AsOf, AssignCalendar, GetCalendar, ListCalendars, MoveTransition};
-use rialto_model::{Name, RejectReason};
+use rialto_desk::{
+    AsOf, AssignCalendar, Freshness, GetCalendar, ListCalendars, MoveTransition, SetCircuitBreaker,
+};
+use rialto_model::{CircuitBreakerRule, InstrumentId, Name, RejectReason, Timestamp};
 
 const ASSIGN: &str = "/v1/admin/instruments/";
 const MOVE: &str = "/v1/admin/calendars/";
+const BREAKER: &str = "/circuit-breaker";
 
 /// `GET /v1/calendars`
 pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     let visit = Visit::admit(gate, request)?;
     let query: FreshQuery = visit.query()?;
-    let AsOf { at, answer, .. } = gate.read(&visit.cx(), ListCalendars, query.min_seq).await?;
-    let calendars = answer.iter().map(calendar_info).collect();
+    let AsOf { at, names, answer } = gate.read(&visit.cx(), ListCalendars, query.min_seq).await?;
+    let calendars = answer.iter().map(|calendar| calendar_info(calendar, &names)).collect();
     let response = CalendarsAnswer { seq: at.seq, time: at.time, calendars };
     Ok(respond(StatusCode::OK, &response, 64 + 384 * answer.len()))
 }
@@ -40,7 +44,7 @@ pub(super) async fn show(gate: &Gate, request: Request) -> Handled {
     let response = CalendarAnswer {
         seq: at.seq,
         time: at.time,
-        calendar: calendar_info(&answer),
+        calendar: calendar_info(&answer, &names),
         instruments: instruments.map(|on| on.symbol).collect(),
         transitions: answer.transitions.iter().map(transition_info).collect(),
     };
@@ -85,12 +89,61 @@ pub(super) async fn move_transition(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::OK, &response, 160))
 }
 
+/// `PUT /v1/admin/calendars/{name}/circuit-breaker`
+pub(super) async fn set_breaker(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: CircuitBreakerRequest<'_> = call.json()?;
+    let CircuitBreakerRequest { range_ppm, halt_ms, .. } = body;
+    for (field, value) in [("range_ppm", range_ppm), ("halt_ms", halt_ms)] {
+        if value == 0 {
+            return Err(ApiError::invalid(field, "A circuit breaker has a range and a length."));
+        }
+    }
+    let on = gate.listing(&call.cx(), &body.instrument).await?;
+    let (instrument, armed) = (on.symbol, true);
+    let info = CircuitBreakerInfo { instrument, range_ppm, halt_ms, armed };
+    change_breaker(gate, &call, on.id, Some(info)).await
+}
+
+/// `DELETE /v1/admin/calendars/{name}/circuit-breaker`
+pub(super) async fn remove_breaker(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let name = named(&between(&call, MOVE, BREAKER)?)?;
+    let question = GetCalendar { name, after: Timestamp::ZERO, limit: 0 };
+    let known = gate.read(&call.cx(), question, Freshness::Released).await?.answer.breaker;
+    let Some(known) = known else {
+        let message = "The calendar has no circuit breaker.";
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "no_circuit_breaker", message));
+    };
+    change_breaker(gate, &call, known.rule.instrument, None).await
+}
+
+async fn change_breaker(
+    gate: &Gate,
+    call: &Call,
+    instrument: InstrumentId,
+    info: Option<CircuitBreakerInfo>,
+) -> Handled {
+    let level = call.level(gate, None)?;
+    let calendar = named(&between(call, MOVE, BREAKER)?)?;
+    let (range_ppm, halt_ms) = info.map_or((0, 0), |info| (info.range_ppm, info.halt_ms));
+    let rule = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
+    let answer = gate.send(&call.cx(), SetCircuitBreaker { rule, level }).await?;
+    let response = CircuitBreakerAnswer {
+        calendar,
+        circuit_breaker: info,
+        seq: answer.seq,
+        time: answer.time,
+    };
+    Ok(respond(StatusCode::OK, &response, 192))
+}
+
 /// The part of the path between two others.
 fn between(call: &Call, before: &str, behind: &str) -> Result<String, ApiError> {
     let name = call.name_after(before)?;
     Ok(name.strip_suffix(behind).unwrap_or(&name).to_owned())
 }
 
-fn named(text: &str) -> Result<Name, ApiError> {
+pub(super) fn named(text: &str) -> Result<Name, ApiError> {
     text.parse().map_err(|_| ApiError::unknown(RejectReason::UnknownCalendar))
 }

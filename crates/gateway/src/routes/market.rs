@@ -104,13 +104,14 @@ pub(super) async fn auction(gate: &Gate, request: Request) -> Handled {
     let on = gate.listing(&visit.cx(), &visit.name_after("/v1/auction/")?).await?;
     let question = GetAuction { instrument: on.id };
     let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
-    let AuctionSummary { auction, rules, daily_limits, trading_range } = answer;
+    let AuctionSummary { auction, rules, daily_limits, trading_limits, trading_range } = answer;
     let response = AuctionAnswer {
         seq: at.seq,
         time: at.time,
         instrument: on.symbol,
         auction: auction_info(&auction, &on),
         daily_limits: daily_limits.map(|range| range_info(range, &on)),
+        trading_limits: trading_limits.map(|range| range_info(range, &on)),
         trading_range: trading_range.map(|range| range_info(range, &on)),
         rules: auction_rules_info(&rules),
     };

@@ -7,6 +7,7 @@ mod consumers;
 mod dead_letters;
 mod depot;
 mod description;
+mod halts;
 mod health;
 mod keys;
 mod market;
@@ -246,7 +247,9 @@ fn operator_routes() -> Router<Arc<Gate>> {
         AdminRestrictions => restrictions::list,
         AdminCalendarAssign => calendars::assign,
         AdminCalendarMove => calendars::move_transition,
-        AdminHalt => venue::halt,
+        AdminBreakerSet => calendars::set_breaker,
+        AdminBreakerRemove => calendars::remove_breaker,
+        AdminHalt => halts::halt,
         AdminResume => venue::resume,
         AdminClose => venue::close,
         AdminDeposits => venue::deposit,

@@ -154,11 +154,6 @@ fn rules_changed(on: &Listing, answer: &Answer) -> Response {
     respond(StatusCode::OK, &response, 96)
 }
 
-/// `POST /v1/admin/halt`
-pub(super) async fn halt(gate: &Gate, request: Request) -> Handled {
-    set_state(gate, request, InstrumentState::Halted).await
-}
-
 /// `POST /v1/admin/resume`
 pub(super) async fn resume(gate: &Gate, request: Request) -> Handled {
     set_state(gate, request, InstrumentState::Open).await

@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::show::{self, Align, Column};
 use crate::Error;
+use crate::inspect::utc;
 use crate::remote::NO_BODY;
 use crate::terminal::say;
 use rialto_client::api::{
@@ -167,6 +168,16 @@ fn tell_auction(answer: &AuctionAnswer) {
     if let Some(it) = &auction.interrupted {
         let until = if it.until_command { ", until an operator ends it" } else { "" };
         line("interrupted", format!("{} is not within {} to {}{until}", it.price, it.low, it.high));
+    }
+    if let Some(until) = auction.halted_until {
+        line("halted until", utc::show(until));
+    }
+    if let Some(it) = &auction.limit_state {
+        let until = utc::show(it.until);
+        line("at the limit", format!("the best {}, halted at {until}", it.side.name()));
+    }
+    if let Some(range) = &answer.trading_limits {
+        line("trading limits", format!("{} to {}", range.low, range.high));
     }
     if let Some(range) = &answer.daily_limits {
         line("daily limits", format!("{} to {}", range.low, range.high));

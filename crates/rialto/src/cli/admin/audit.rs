@@ -101,6 +101,7 @@ fn about(entry: &AuditInfo) -> String {
         restricted(entry),
         entry.planned.map(|at| format!("from {}", utc::show(at))),
         entry.moved_to.map(|to| format!("to {}", utc::show(to))),
+        entry.until.map(|until| format!("until {}", utc::show(until))),
         amount,
         entry.reference.map(|reference| reference.to_string()),
         entry.version.map(|version| format!("rules version {version}")),

@@ -3,6 +3,7 @@
 mod admin_key;
 mod audit;
 mod calendar;
+mod halt;
 mod instrument;
 mod keys;
 mod restrictions;
@@ -19,6 +20,7 @@ use crate::terminal::say;
 use audit::Audit;
 use calendar::CalendarAction;
 use clap::Subcommand;
+use halt::Halt;
 use instrument::{AuctionRuleArguments, Instrument, RuleArguments};
 use keys::KeyAction;
 use restrictions::{Restrict, Restrictions};
@@ -126,11 +128,8 @@ enum Action {
         #[command(subcommand)]
         action: CalendarAction,
     },
-    /// Halt an instrument: it accepts only cancels.
-    Halt {
-        /// The instrument.
-        symbol: String,
-    },
+    /// Halt an instrument, a calendar or the venue: only cancels are accepted.
+    Halt(Halt),
     /// Resume a halted instrument.
     Resume {
         /// The instrument.
@@ -240,7 +239,7 @@ impl Action {
             }
             Action::Restrictions(list) => list.run(venue),
             Action::Calendar { action } => action.run(venue),
-            Action::Halt { symbol } => change(venue, Route::AdminHalt, &[], &state(symbol)),
+            Action::Halt(halt) => change(venue, Route::AdminHalt, &[], &halt.request()?),
             Action::Resume { symbol } => change(venue, Route::AdminResume, &[], &state(symbol)),
             Action::Close { symbol } => change(venue, Route::AdminClose, &[], &state(symbol)),
             Action::Audit(audit) => audit.run(venue),

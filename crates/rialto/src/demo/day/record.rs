@@ -249,7 +249,16 @@ mod tests {
     fn view(state: InstrumentState, interrupted: Option<Interrupted>) -> AuctionView {
         let at = Moment { seq: Seq(1), time: Timestamp::ZERO };
         let instrument = InstrumentId(1);
-        AuctionView { instrument, state, at, indicative: None, last: None, interrupted }
+        AuctionView {
+            instrument,
+            state,
+            at,
+            indicative: None,
+            last: None,
+            interrupted,
+            halted_until: None,
+            limit_state: None,
+        }
     }
 
     #[test]

@@ -124,7 +124,8 @@ mod tests {
     impl Engine {
         fn new() -> Engine {
             let (digest, begun, planned, plan) = (0, None, Vec::new(), Vec::new());
-            let calendar = TimetableView { name: name(), digest, begun, planned, plan };
+            let name = name();
+            let calendar = TimetableView { name, digest, begun, planned, plan, breaker: None };
             Engine { calendar, made: Vec::new() }
         }
 

@@ -1,0 +1,140 @@
+//! What is published of a call, as the page says.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod venue;
+
+use rialto_feed::{FeedConfig, PriceLevel};
+use rialto_model::*;
+use venue::{Venue, refresh};
+
+const PAGE: &str = include_str!("../../../docs/rules/call-depth.md");
+const SPOT: InstrumentId = InstrumentId(1);
+
+/// Levels such as `5@101 3@99`: quantity and price.
+fn levels(cell: &str) -> Vec<(i64, i64)> {
+    let level = |text: &str| {
+        let (quantity, price) = text.split_once('@')?;
+        Some((quantity.parse().unwrap(), price.parse().unwrap()))
+    };
+    cell.split_whitespace().filter_map(level).collect()
+}
+
+fn told(levels: &[PriceLevel]) -> Vec<(i64, i64)> {
+    levels.iter().map(|level| (level.quantity.0, level.price.0)).collect()
+}
+
+fn send(venue: &mut Venue, command: &Command) {
+    let outcome = venue.send(Timestamp(1), command);
+    assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
+}
+
+/// An instrument in a call of this depth, with orders of two members.
+fn in_call(call_depth: CallDepth, buys: &[(i64, i64)], sells: &[(i64, i64)]) -> Venue {
+    let mut venue = Venue::new(FeedConfig::default());
+    let scale = Scale::new(0).unwrap();
+    for code in ["BASE", "QUOTE"] {
+        send(&mut venue, &Command::CreateCurrency { code: code.parse().unwrap(), scale });
+    }
+    let rules = TradingRules { risk: false, ..TradingRules::unrestrained() };
+    let spec = InstrumentSpec {
+        symbol: "S".parse().unwrap(),
+        kind: InstrumentKind::Spot,
+        base: CurrencyId(1),
+        quote: CurrencyId(2),
+        price_scale: scale,
+        quantity_scale: scale,
+        rules,
+    };
+    send(&mut venue, &Command::CreateInstrument(spec));
+    for number in 1..=2 {
+        let name = "m".parse().unwrap();
+        send(&mut venue, &Command::CreateMember { member: MemberId(number), name });
+        let (account, member) = (AccountId(number), MemberId(number));
+        send(&mut venue, &Command::CreateAccount { account, member, name });
+    }
+    let rules = AuctionRules { call_depth, ..AuctionRules::PLAIN };
+    send(&mut venue, &Command::SetAuctionRules { instrument: SPOT, rules, seed: 1 });
+    set_state(&mut venue, InstrumentState::Call);
+    for (account, side, orders) in [(1, Side::Buy, buys), (2, Side::Sell, sells)] {
+        for (quantity, price) in orders {
+            let (quantity, price) = (Quantity(*quantity), Price(*price));
+            let order = NewOrder::limit(AccountId(account), SPOT, side, quantity, price);
+            send(&mut venue, &Command::Place(order));
+        }
+    }
+    show(&mut venue);
+    venue
+}
+
+fn set_state(venue: &mut Venue, state: InstrumentState) {
+    send(venue, &Command::SetInstrumentState { instrument: SPOT, state });
+    venue.finish();
+}
+
+/// Publishes the indicative price; the book that a client keeps is then that of the feed.
+fn show(venue: &mut Venue) {
+    let Venue { feed, mirrors, .. } = venue;
+    refresh(feed, &mut |update| {
+        if let rialto_feed::Update::Book(delta) = update {
+            mirrors.get_mut(&delta.instrument).unwrap().apply(delta);
+        }
+    });
+    venue.compare();
+}
+
+#[test]
+fn the_published_levels_are_those_of_the_page() {
+    let mut checked = 0;
+    for line in PAGE.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let Some(mode) = CallDepth::from_name(cells[0].trim_matches('`')) else { continue };
+        let venue = in_call(mode, &levels(cells[1]), &levels(cells[2]));
+        let depth = venue.feed.depth(SPOT, 99).unwrap();
+        let published = (told(&depth.bids), told(&depth.asks));
+        assert_eq!(published, (levels(cells[3]), levels(cells[4])), "{line}");
+        checked += 1;
+    }
+    assert_eq!(checked, 6);
+}
+
+#[test]
+fn what_is_left_of_an_auction_is_published_when_trading_begins() {
+    for mode in CallDepth::ALL {
+        let mut venue = in_call(*mode, &[(5, 101), (3, 99)], &[(4, 100), (2, 103)]);
+        set_state(&mut venue, InstrumentState::Open);
+        show(&mut venue);
+        let depth = venue.feed.depth(SPOT, 99).unwrap();
+        assert_eq!(told(&depth.bids), [(1, 101), (3, 99)], "{mode:?}");
+        assert_eq!(told(&depth.asks), [(2, 103)], "{mode:?}");
+    }
+}
+
+#[test]
+fn a_change_of_the_depth_takes_effect_in_the_call() {
+    let mut venue = in_call(CallDepth::Full, &[(5, 101), (3, 99)], &[(4, 100)]);
+    let published = |venue: &mut Venue, call_depth| {
+        let rules = AuctionRules { call_depth, ..AuctionRules::PLAIN };
+        send(venue, &Command::SetAuctionRules { instrument: SPOT, rules, seed: 1 });
+        venue.compare();
+        show(venue);
+        told(&venue.feed.depth(SPOT, 99).unwrap().bids)
+    };
+    assert_eq!(published(&mut venue, CallDepth::Hidden), []);
+    assert_eq!(published(&mut venue, CallDepth::Indicative), [(5, 101)]);
+    assert_eq!(published(&mut venue, CallDepth::Hidden), []);
+    assert_eq!(published(&mut venue, CallDepth::Full), [(5, 101), (3, 99)]);
+    set_state(&mut venue, InstrumentState::Halted);
+    assert_eq!(published(&mut venue, CallDepth::Indicative), []);
+}
+
+#[test]
+fn the_public_learns_nothing_of_orders_that_do_not_move_the_price() {
+    let mut venue = in_call(CallDepth::Indicative, &[(5, 101)], &[(4, 100)]);
+    let before = venue.mirrors[&SPOT].last_seq;
+    let order = |price| NewOrder::limit(AccountId(2), SPOT, Side::Sell, Quantity(7), Price(price));
+    for price in [150, 160] {
+        send(&mut venue, &Command::Place(order(price)));
+        show(&mut venue);
+    }
+    assert_eq!(venue.mirrors[&SPOT].last_seq, before);
+}
