@@ -61,6 +61,23 @@ pub struct InstrumentInfo {
     pub day_end_s: u32,
     /// Whether orders of the instrument check, reserve and move balances.
     pub risk: bool,
+    /// The largest price times quantity of an order, if there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notional_max: Option<Decimal>,
+    /// Fees by the lot, in the quote currency; they replace the rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lot_fees: Option<LotFeesInfo>,
+}
+
+/// Fees by the lot, in the quote currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LotFeesInfo {
+    /// Fee of the order that rested; negative for a rebate.
+    pub maker: Decimal,
+    /// Fee of the order that came in.
+    pub taker: Decimal,
+    /// Fee of both sides of a trade in an auction.
+    pub auction: Decimal,
 }
 
 /// All instruments.

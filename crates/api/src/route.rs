@@ -40,9 +40,10 @@ use crate::statement::{StatementRunAnswer, StatementRunsAnswer, StatementRunsQue
 use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
     AccountRequest, AuctionRulesRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer,
-    CreatedAnswer, CurrencyRequest, HaltAnswer, HaltRequest, InstrumentChangedAnswer,
-    InstrumentRequest, MemberRequest, PhaseRequest, RulesRequest, RulesVersionAnswer,
-    RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer, TransferRequest,
+    ContractTermsRequest, CreatedAnswer, CurrencyRequest, HaltAnswer, HaltRequest,
+    InstrumentChangedAnswer, InstrumentRequest, MemberRequest, PhaseRequest, RulesRequest,
+    RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer,
+    TransferRequest,
 };
 use crate::withdrawal::{
     ApproveRequest, RejectRequest, WithdrawalAnswer, WithdrawalRequest, WithdrawalsAnswer,
@@ -427,6 +428,9 @@ routes! {
         AdminAuctionRules "POST" "/v1/admin/auction-rules" ADMIN,
             "Changes rules of an instrument's auctions.",
             (OperatorQuery, AuctionRulesRequest) -> [200 InstrumentChangedAnswer];
+        AdminContractTerms "POST" "/v1/admin/contract-terms" ADMIN,
+            "Changes the terms of an instrument's contract.",
+            (OperatorQuery, ContractTermsRequest) -> [200 InstrumentChangedAnswer];
         AdminRestrict "PUT" "/v1/admin/restrictions" ADMIN,
             "Restricts the venue, a member, an account or an instrument, or lifts a restriction.",
             (OperatorQuery, RestrictionRequest) -> [200 RestrictionAnswer];

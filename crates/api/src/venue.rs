@@ -179,6 +179,37 @@ pub struct AuctionRulesRequest<'a> {
     pub halt_ms: Option<u32>,
 }
 
+/// New terms of an instrument's contract. A field that is left out stays as it is.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContractTermsRequest<'a> {
+    /// Its symbol.
+    #[serde(borrow)]
+    pub instrument: Str<'a>,
+    /// The largest price times quantity of an order; 0 is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notional_max: Option<DecimalText<'a>>,
+    /// Fees by the lot, in the quote currency; they replace the rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lot_fees: Option<LotFeesRequest<'a>>,
+    /// Removes fees by the lot: the rates are charged again.
+    #[serde(default)]
+    pub remove_lot_fees: bool,
+}
+
+/// Fees by the lot, in the quote currency.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LotFeesRequest<'a> {
+    /// Fee of the order that rested; negative for a rebate. Its size is at most the taker fee.
+    #[serde(borrow)]
+    pub maker: DecimalText<'a>,
+    /// Fee of the order that came in.
+    pub taker: DecimalText<'a>,
+    /// Fee of both sides of a trade in an auction, at most the taker fee.
+    pub auction: DecimalText<'a>,
+}
+
 impl<'a> AuctionRulesRequest<'a> {
     /// Changes nothing yet.
     #[must_use]

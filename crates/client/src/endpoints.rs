@@ -134,6 +134,8 @@ endpoints! {
     set_state = AdminState() { PhaseRequest<'_> } -> InstrumentChangedAnswer;
     /// Changes rules of an instrument's auctions.
     change_auction_rules = AdminAuctionRules() { AuctionRulesRequest<'_> } -> InstrumentChangedAnswer;
+    /// Changes the terms of an instrument's contract.
+    change_contract_terms = AdminContractTerms() { ContractTermsRequest<'_> } -> InstrumentChangedAnswer;
     /// Restricts the venue, a member, an account or an instrument, or lifts a restriction.
     restrict = AdminRestrict() { RestrictionRequest<'_> } -> RestrictionAnswer;
     /// Lists restrictions, a page at a time.

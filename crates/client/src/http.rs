@@ -211,6 +211,7 @@ fn takes_reason(route: Route) -> bool {
             | Route::AdminRules
             | Route::AdminState
             | Route::AdminAuctionRules
+            | Route::AdminContractTerms
             | Route::AdminRestrict
             | Route::AdminCalendarAssign
             | Route::AdminCalendarMove

@@ -1,7 +1,7 @@
 //! Changing an open order: smaller in place, or out of the book and in again.
 
 use crate::book::{LimitOrder, Slot};
-use crate::fees::Fees;
+use crate::contract::WITH_CONTRACT_TERMS;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, STAND_IN};
@@ -38,7 +38,7 @@ impl Core {
             let reduces = lowers && amend.price.is_none_or(|price| price == detail.price);
             self.check_barred(market, account, reduces)?;
         }
-        let change = check_change(market, &detail, remaining, amend, self.time)?;
+        let change = self.check_change(market, &detail, remaining, amend)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
             let (order, price, remaining) =
@@ -61,7 +61,6 @@ impl Core {
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let market = &self.markets[usize::from(detail.market)];
-        let rules = market.rules();
         let mut attributes = detail.attributes;
         // A price of its own makes a market order for an auction a limit order.
         attributes.is_market &= change.price == detail.price;
@@ -80,8 +79,7 @@ impl Core {
         }
         let leaving = if limit == detail.price { old_remaining } else { Quantity::ZERO };
         market.check_level(side, limit, remaining, leaving, self.limits.orders_max)?;
-        let residue = detail.fees.residue();
-        let fees = Fees::new(rules.maker_fee_ppm, rules.taker_fee_ppm, residue);
+        let fees = market.fees(detail.fees.residue());
         let reserved = market.reserve(side, limit, remaining, fees);
         let currency = market.reserved_currency(side);
         let more = Amount(reserved.0 - detail.reserved.0);
@@ -182,31 +180,33 @@ fn open_status(filled: Quantity) -> OrderStatus {
     if filled.0 > 0 { OrderStatus::PartiallyFilled } else { OrderStatus::Open }
 }
 
-fn check_change(
-    market: &Market,
-    detail: &Detail,
-    remaining: Quantity,
-    amend: &Amend,
-    time: Timestamp,
-) -> Result<Change, RejectReason> {
-    market.check_cancel(time)?;
-    let price = amend.price.unwrap_or(detail.price);
-    let quantity = amend.quantity.unwrap_or(detail.total);
-    if price == detail.price && quantity == detail.total {
-        return Err(RejectReason::NothingToAmend);
+impl Core {
+    fn check_change(
+        &self,
+        market: &Market,
+        detail: &Detail,
+        remaining: Quantity,
+        amend: &Amend,
+    ) -> Result<Change, RejectReason> {
+        market.check_cancel(self.time)?;
+        let price = amend.price.unwrap_or(detail.price);
+        let quantity = amend.quantity.unwrap_or(detail.total);
+        if price == detail.price && quantity == detail.total {
+            return Err(RejectReason::NothingToAmend);
+        }
+        if quantity != detail.total || self.rules_since(WITH_CONTRACT_TERMS) {
+            market.check_quantity(quantity)?;
+        }
+        if price != detail.price {
+            market.check_price(price)?;
+            market.check_collar(price)?;
+            market.check_limits(price)?;
+        }
+        market.check_notional(price, quantity)?;
+        let filled = Quantity(detail.total.0 - remaining.0);
+        if quantity <= filled {
+            return Err(RejectReason::QuantityBelowFilled);
+        }
+        Ok(Change { price, quantity, filled })
     }
-    if quantity != detail.total {
-        market.check_quantity(quantity)?;
-    }
-    if price != detail.price {
-        market.check_price(price)?;
-        market.check_collar(price)?;
-        market.check_limits(price)?;
-    }
-    market.check_notional(price, quantity)?;
-    let filled = Quantity(detail.total.0 - remaining.0);
-    if quantity <= filled {
-        return Err(RejectReason::QuantityBelowFilled);
-    }
-    Ok(Change { price, quantity, filled })
 }

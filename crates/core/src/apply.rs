@@ -99,6 +99,9 @@ impl Core {
                 self.move_transition(*calendar, *at, *to)?
             }
             Command::SetCircuitBreaker(breaker) => self.set_circuit_breaker(breaker)?,
+            Command::SetContractTerms { instrument, terms } => {
+                self.set_contract_terms(*instrument, terms)?
+            }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
             Command::SettleWithdrawal { account, reference } => {
                 self.end_withdrawal(*account, *reference, Ended::Settled)?
@@ -299,6 +302,10 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         Command::SetCircuitBreaker(breaker) => {
             rejected.command = CommandKind::SetCircuitBreaker;
             rejected.instrument = breaker.instrument;
+        }
+        Command::SetContractTerms { instrument, .. } => {
+            rejected.command = CommandKind::SetContractTerms;
+            rejected.instrument = *instrument;
         }
         Command::HoldWithdrawal(transfer) => {
             rejected.command = CommandKind::HoldWithdrawal;

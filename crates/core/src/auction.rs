@@ -9,7 +9,7 @@ use crate::limits::SEARCH_STEPS_PER_ORDER;
 use crate::sink::Noticing;
 use crate::{Core, EventSink};
 use rialto_model::{
-    Amount, DoneReason, Event, InstrumentState, Price, PriceRange, Quantity, ReduceReason,
+    Amount, DoneReason, Event, InstrumentState, LotFees, Price, PriceRange, Quantity, ReduceReason,
     SelfTrade, Side, Trade, TradeId, Uncrossed,
 };
 
@@ -372,6 +372,10 @@ impl Core {
             let detail = self.open.get_mut(sell.at());
             seller_fee = detail.fees.charge_auction(fee_ppm, notional);
             detail.reserved.0 -= base_amount.0;
+            if let Some(LotFees { auction, .. }) = market.terms.lot_fees {
+                buyer_fee = market.lot_fee(auction, Side::Buy, quantity, notional);
+                seller_fee = market.lot_fee(auction, Side::Sell, quantity, notional);
+            }
             self.ledger.post_trade(&TradePosting {
                 buyer,
                 seller,

@@ -33,7 +33,7 @@ impl Core {
         if let (Remaining::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
             return by_levels(market, reach, quantity);
         }
-        let mut walk = Walk { want, fees: market.fees(), short: false };
+        let mut walk = Walk { want, fees: market.fees(0), short: false };
         let by_order = self.rules_since(2);
         let makers = market.book.orders(&self.orders, side.opposite());
         for (looked_at, slot) in (0..).zip(makers) {
@@ -109,6 +109,9 @@ impl Market {
         let ppm = rialto_model::PPM;
         let quantity = match side {
             // The amount is at most 2^100, so that a million times as much fits.
+            Side::Buy if let Some(by_lot) = &self.terms.lot_fees => {
+                self.affordable_by_lot(by_lot, price, left)
+            }
             Side::Buy => {
                 let owed = i128::from(fees.residue());
                 (left.0 * ppm - owed) / ((ppm + i128::from(fees.taker_ppm())) * unit.0)
@@ -165,7 +168,10 @@ impl Market {
         let notional = self.instrument.notional(price, quantity);
         let notional = notional.expect("what is affordable is at most the amount of the order");
         match side {
-            Side::Buy => Amount(notional.0 + fees.charge_taker(by_order, notional).0),
+            Side::Buy => {
+                let fee = fees.charge_taker(by_order, notional);
+                Amount(notional.0 + fee.0 + self.lot_fees_of_buy(quantity).0)
+            }
             Side::Sell => notional,
         }
     }

@@ -10,9 +10,9 @@ use crate::limits::LEVEL_QUANTITY_MAX;
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
 use rialto_model::{
-    Amount, AuctionRules, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError,
-    InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason, Restriction, Scale,
-    Side, Timestamp, TradingRules,
+    Amount, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
+    InstrumentError, InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason,
+    Restriction, Scale, Side, Timestamp, TradingRules,
 };
 
 /// An instrument and its book.
@@ -53,6 +53,9 @@ pub(crate) struct Market {
     pub(crate) auction_orders: AuctionOrders,
     /// The index of the calendar whose timetable it follows.
     pub(crate) calendar: Option<u8>,
+    pub(crate) terms: ContractTerms,
+    /// The largest notional of an order, by its terms.
+    pub(crate) notional_max: Amount,
 }
 
 impl Market {
@@ -79,6 +82,8 @@ impl Market {
             uncrossing_since: Timestamp::ZERO,
             auction_orders: AuctionOrders::EMPTY,
             calendar: None,
+            terms: ContractTerms::PLAIN,
+            notional_max: Instrument::NOTIONAL_MAX,
         }
     }
 
@@ -176,7 +181,7 @@ impl Market {
         }
     }
 
-    /// Price times quantity can be expressed and reaches the minimum.
+    /// Price times quantity can be expressed, and is neither too large nor too small.
     #[inline]
     pub(crate) fn check_notional(
         &self,
@@ -185,6 +190,15 @@ impl Market {
     ) -> Result<(), RejectReason> {
         let notional = self.instrument.notional(price, quantity);
         let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;
+        self.check_amount(notional)
+    }
+
+    /// The amount of an order, or its notional, is neither too large nor too small.
+    #[inline]
+    pub(crate) fn check_amount(&self, notional: Amount) -> Result<(), RejectReason> {
+        if notional > self.notional_max {
+            return Err(RejectReason::NotionalTooLarge);
+        }
         if notional < self.rules().notional_min {
             return Err(RejectReason::NotionalTooSmall);
         }
@@ -234,10 +248,13 @@ impl Market {
         Quantity((quantity - quantity % lot) as i64)
     }
 
-    /// The fees of an order that is entered now.
+    /// The fees of an order that is entered now, and that owes a residue already.
     #[inline]
-    pub(crate) fn fees(&self) -> Fees {
-        Fees::new(self.rules().maker_fee_ppm, self.rules().taker_fee_ppm, 0)
+    pub(crate) fn fees(&self, residue: u32) -> Fees {
+        if self.terms.lot_fees.is_some() {
+            return Fees::NONE;
+        }
+        Fees::new(self.rules().maker_fee_ppm, self.rules().taker_fee_ppm, residue)
     }
 
     /// The reserve of an order for `quantity` at `limit`: quote currency and the taker fee for a
@@ -254,10 +271,13 @@ impl Market {
             return Amount::ZERO;
         }
         match side {
-            Side::Buy => self
-                .instrument
-                .buy_reserve(limit, quantity, fees.taker_ppm(), fees.residue())
-                .expect("the notional of an order was checked when it came in"),
+            Side::Buy => {
+                let reserve = self
+                    .instrument
+                    .buy_reserve(limit, quantity, fees.taker_ppm(), fees.residue())
+                    .expect("the notional of an order was checked when it came in");
+                Amount(reserve.0 + self.lot_fees_of_buy(quantity).0)
+            }
             Side::Sell => self.instrument.base_amount(quantity),
         }
     }
@@ -362,12 +382,16 @@ impl Core {
         let at = usize::from(self.market(id)?);
         rules.check().map_err(reason)?;
         let market = &self.markets[at];
+        market.terms.check(rules).map_err(reason)?;
         market.check_not_uncrossing()?;
         let is_empty = market.open_orders() == 0;
         if self.rules_since(WITH_AUCTIONS) && !is_empty {
             let old = market.rules();
             let keeps = |old: i64, new: i64| old % new == 0;
             if !keeps(old.tick.0, rules.tick.0) || !keeps(old.lot.0, rules.lot.0) {
+                return Err(RejectReason::HasOpenOrders);
+            }
+            if market.terms.lot_fees.is_some() && rules.lot != old.lot {
                 return Err(RejectReason::HasOpenOrders);
             }
         }

@@ -33,6 +33,7 @@ mod background;
 pub mod book;
 mod cancel;
 mod client_ids;
+mod contract;
 mod expiry;
 mod fees;
 mod fok;

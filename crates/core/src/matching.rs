@@ -271,6 +271,9 @@ impl Core {
                 .expect("the notional of the maker was checked when it came in");
             taker_fee = taker.fees.charge_taker(by_order, notional);
             maker_fee = detail.fees.charge_maker(by_order, notional, taker_fee);
+            if let Some(fees) = &market.terms.lot_fees {
+                (taker_fee, maker_fee) = market.lot_fees(fees, side, quantity, notional);
+            }
             let base_amount = instrument.base_amount(quantity);
             let needed = match (side, taker.want) {
                 (Side::Buy, Remaining::Quote { left, .. }) => left,

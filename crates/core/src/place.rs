@@ -173,7 +173,7 @@ impl Core {
         }
         match terms.size {
             OrderSize::Base(quantity) => market.check_notional(limit, quantity)?,
-            OrderSize::Quote(amount) => check_amount(market, amount)?,
+            OrderSize::Quote(amount) => market.check_amount(amount)?,
         }
         let mut crosses = !collects && market.book.reaches(terms.side, limit);
         if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
@@ -237,7 +237,7 @@ impl Core {
         let rules = market.rules();
         match (terms.size, terms.side) {
             (OrderSize::Base(quantity), side) => {
-                let reserved = market.reserve(side, limit, quantity, market.fees());
+                let reserved = market.reserve(side, limit, quantity, market.fees(0));
                 (Remaining::Base(quantity), reserved)
             }
             (OrderSize::Quote(left), Side::Sell) if rules.risk => {
@@ -291,7 +291,7 @@ impl Core {
             want: plan.want,
             filled: Quantity::ZERO,
             reserved: plan.reserved,
-            fees: market.fees(),
+            fees: market.fees(0),
             client,
         };
         if plan.reserved != Amount::ZERO {
@@ -395,16 +395,6 @@ fn check_combination(terms: &NewOrder) -> Result<bool, RejectReason> {
         !(market && lasts) && (lasts || !post_only) && (market || !in_quote)
     };
     if fits { Ok(lasts) } else { Err(RejectReason::InvalidCombination) }
-}
-
-fn check_amount(market: &Market, amount: Amount) -> Result<(), RejectReason> {
-    if amount > rialto_model::Instrument::NOTIONAL_MAX {
-        return Err(RejectReason::NotionalTooLarge);
-    }
-    if amount < market.rules().notional_min {
-        return Err(RejectReason::NotionalTooSmall);
-    }
-    Ok(())
 }
 
 /// The placeholder in the memory of client order ids until the first answer is known.

@@ -41,6 +41,10 @@
 //! phases of auctions as [`StateUnknown`], and rules for auctions, restrictions and the commands of
 //! timetables as [`CommandUnknown`]. They have no event of who sent a command.
 //!
+//! Version 5 decides as version 4 does in an instrument whose contract has no terms of its own: see
+//! [Contracts](#contracts). Versions before it refuse terms as [`CommandUnknown`], and compare the quantity of an
+//! amended order with the rules only where it changes. Its state has format 5.
+//!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
@@ -89,6 +93,8 @@
 //!   instrument.
 //! - *SetCircuitBreaker*: command that the version knows; calendar; instrument; whether it follows the
 //!   calendar, range and length.
+//! - *SetContractTerms*: command that the version knows; instrument; whether it uncrosses; that the terms
+//!   are consistent; open orders, if fees by the lot change.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
 //!   least one that is free.
@@ -99,6 +105,16 @@
 //! the order, also when it is amended and gets other rates. A rebate that exceeds the fee of the
 //! incoming order is cut to it, and what was cut off is not owed later: no trade pays out more than
 //! it brings in. The reserve of a buy covers its residue.
+//!
+//! # Contracts
+//! The terms of a contract are the largest notional of an order, and fees by the lot. The notional of an
+//! order and the amount of one sized in quote currency are compared with it, also when an order is amended;
+//! it stays as it was for orders that are open.
+//!
+//! Fees by the lot replace the rates: a trade costs each side its fee times the lots. The seller pays at most
+//! what it is paid, and a rebate is at most the fee of the incoming order. A buy reserves the taker fee of all
+//! its lots. An auction charges both sides its own fee. Such fees are set, changed and removed only while no order
+//! is open ([`HasOpenOrders`]), and so is the lot while they are in force.
 //!
 //! # Post-only orders that slide
 //! The price is the highest tick below the best opposite price (of a buy; of a sell the lowest
@@ -357,4 +373,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=4;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=5;

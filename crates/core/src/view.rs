@@ -7,10 +7,10 @@ use crate::halts::Breaker;
 use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
-    AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, Currency, CurrencyId,
-    DoneReason, Handling, Instrument, InstrumentId, InstrumentState, MemberId, Name, NewOrder,
-    OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp,
+    AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms, Currency,
+    CurrencyId, DoneReason, Handling, Instrument, InstrumentId, InstrumentState, MemberId, Name,
+    NewOrder, OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq,
+    Side, TimeInForce, Timestamp,
 };
 use std::collections::VecDeque;
 
@@ -40,6 +40,8 @@ pub struct InstrumentView<'a> {
     pub open_orders: usize,
     /// The rules of its auctions.
     pub auction_rules: &'a AuctionRules,
+    /// The terms of its contract.
+    pub terms: &'a ContractTerms,
     /// The price of its last auction; zero before the first.
     pub auction_price: Price,
     /// The calendar whose timetable it follows, or empty.
@@ -188,6 +190,7 @@ impl Core {
             last_price: market.last_price,
             open_orders: market.open_orders(),
             auction_rules: &market.auction_rules,
+            terms: &market.terms,
             auction_price: market.auction_price,
             calendar: market
                 .calendar

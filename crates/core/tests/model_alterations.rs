@@ -88,6 +88,9 @@ alterations! {
     a_halt_without_a_call_is_noticed: HaltsWithoutCall;
     an_ignored_circuit_breaker_is_noticed: BreakersIgnored;
     a_limit_state_that_passes_is_noticed: LimitStatesPass;
+    a_seller_who_pays_more_than_the_trade_is_noticed: SellersPayOnTop;
+    fees_changed_beside_open_orders_are_noticed: LotFeesChangeAnyTime;
+    an_order_above_the_largest_notional_is_noticed: NotionalUnlimited;
     late_transitions_that_are_dropped_are_noticed: LateTransitionsDropped;
     a_cancel_in_a_no_cancel_period_is_noticed: NoCancelIgnored;
     a_day_that_ends_by_the_clock_is_noticed: DayEndsByClock;

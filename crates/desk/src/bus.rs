@@ -13,9 +13,9 @@ use crate::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
     HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
     NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope,
-    SetAuctionRules, SetCircuitBreaker, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
-    VenueBehaviours,
+    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -41,7 +41,7 @@ bus! {
                 boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
                 boxed SetAuctionRules, boxed SetRestriction, boxed Kill, boxed LiftKill,
                 boxed AssignCalendar, boxed MoveTransition, boxed HaltTrading, boxed SetCircuitBreaker,
-                boxed SetRulesVersion;
+                boxed SetContractTerms, boxed SetRulesVersion;
             queries: QueryHandler =>
                 boxed ReadFeed<ListInstruments>, boxed ReadFeed<GetInstrument>, boxed ReadFeed<GetBook>,
                 boxed ReadFeed<GetOrderBook>, boxed ReadFeed<GetTrades>, boxed ReadFeed<GetTicker>,

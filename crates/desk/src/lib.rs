@@ -82,8 +82,8 @@ pub use request::{
     AmendOrder, AssignCalendar, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
     CreateInstrument, CreateMember, Deposit, Disconnect, HaltTrading, HoldWithdrawal, Kill,
     LiftKill, MoveTransition, PayOut, PlaceOrder, ReleaseWithdrawal, SetAuctionRules,
-    SetCircuitBreaker, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, ToEngine,
+    SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

@@ -4,10 +4,10 @@ use crate::{Answer, Scope};
 use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
-    AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, CurrencyCode,
-    HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder,
-    OrderRef, Reference, Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules,
-    Transfer,
+    AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ContractTerms,
+    CurrencyCode, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MassCancel, MemberId,
+    Name, NewOrder, OrderRef, Reference, Restrict, Restriction, RestrictionTarget, Scale,
+    Timestamp, TradingRules, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -219,6 +219,15 @@ requests! {
           let SetAuctionRules { instrument, rules, seed, .. } = *it;
           EngineCommand::SetAuctionRules { instrument, rules, seed }
       };
+
+    /// Sets the terms of an instrument's contract.
+    "set_contract_terms" SetContractTerms {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// The new terms, complete.
+        terms: ContractTerms,
+    } needs Admin,
+      command |it| EngineCommand::SetContractTerms { instrument: it.instrument, terms: it.terms };
 
     /// Sets or lifts an operator's restriction.
     "set_restriction" SetRestriction {

@@ -9,8 +9,8 @@ use crate::{
     FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HaltTrading,
     HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceOrder,
     PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules,
-    SetCircuitBreaker, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
+    SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -35,7 +35,7 @@ decided_later! {
     CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules, SetAuctionRules,
     SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument, FindCurrency, GetTime,
     GetPublishedSeq, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock, AssignCalendar,
-    MoveTransition, HaltTrading, SetCircuitBreaker,
+    MoveTransition, HaltTrading, SetCircuitBreaker, SetContractTerms,
 }
 
 impl<Q: FeedQuery> Validate for ReadFeed<Q> {

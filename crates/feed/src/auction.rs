@@ -5,8 +5,8 @@ use crate::view::{AuctionResult, AuctionView, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_core::book::{CallLevel, UncrossTerms, price_grid, uncross_call};
 use rialto_model::{
-    AuctionRules, InstrumentId, InstrumentState, Interrupted, Price, PriceRange, Quantity, Side,
-    Uncrossed,
+    AuctionRules, ContractTerms, InstrumentId, InstrumentState, Interrupted, Price, PriceRange,
+    Quantity, Side, Uncrossed,
 };
 
 impl Market {
@@ -164,6 +164,12 @@ impl Feed {
     #[must_use]
     pub fn auction_rules(&self, instrument: InstrumentId) -> Option<&AuctionRules> {
         self.market(instrument).map(|market| &market.auction_rules)
+    }
+
+    /// The terms of an instrument's contract.
+    #[must_use]
+    pub fn terms(&self, instrument: InstrumentId) -> Option<&ContractTerms> {
+        self.market(instrument).map(|market| &market.terms)
     }
 
     /// The limits of the day of an instrument, if it has any.

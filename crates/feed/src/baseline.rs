@@ -8,7 +8,7 @@ use crate::view::{
 };
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
-    AccountId, Amount, AuctionRules, Currency, CurrencyId, DoneReason, InstrumentId,
+    AccountId, Amount, AuctionRules, ContractTerms, Currency, CurrencyId, DoneReason, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus,
     Price, Quantity, Restrict, Seq, Timestamp, Trade, Transfer,
 };
@@ -55,6 +55,8 @@ pub struct BaselineInstrument {
     pub last_price: Option<Price>,
     /// The rules of its auctions.
     pub auction_rules: AuctionRules,
+    /// The terms of its contract.
+    pub terms: ContractTerms,
     /// The price of the last trade of an auction.
     pub auction_price: Option<Price>,
     /// The calendar that it follows; empty for none.
@@ -156,6 +158,7 @@ impl Feed {
             market.last_price = listed.last_price;
             market.calendar = listed.calendar;
             market.auction_rules = listed.auction_rules;
+            market.terms = listed.terms;
             (market.auction_price, market.may_be_off_tick) = (listed.auction_price, true);
             // How much traded is not part of the state.
             market.auction.last = listed.auction_price.map(|price| AuctionResult {

@@ -165,6 +165,12 @@ impl Feed {
             Event::AuctionRulesSet { instrument, ref rules } => {
                 self.set_auction_rules(at, instrument, rules, emit)?;
             }
+            Event::ContractTermsSet { instrument, terms } => {
+                let index = self.market_index(at, instrument)?;
+                let market = &mut self.markets[index];
+                market.terms = terms;
+                emit(Update::Instrument(&market.instrument));
+            }
             Event::Uncrossed(ref uncrossed) => self.uncrossed(at, uncrossed, emit)?,
             Event::Interrupted(ref interrupted) => self.interrupted(at, interrupted)?,
             Event::Attributed(_) => {}

@@ -169,8 +169,9 @@ mod tests {
         MemberView,
     };
     use rialto_model::{
-        Amount, AuctionRules, Currency, EngineId, InstrumentKind, InstrumentSpec, InstrumentState,
-        MemberId, Name, NewOrder, Quantity, Scale, SelfTrade, Seq, Timestamp, TradingRules,
+        Amount, AuctionRules, ContractTerms, Currency, EngineId, InstrumentKind, InstrumentSpec,
+        InstrumentState, MemberId, Name, NewOrder, Quantity, Scale, SelfTrade, Seq, Timestamp,
+        TradingRules,
     };
 
     /// One buy and one sell order of 10, each of which reserves 100.
@@ -222,6 +223,7 @@ mod tests {
                 state: InstrumentState::Open,
                 last_price: None,
                 auction_rules: AuctionRules::PLAIN,
+                terms: ContractTerms::PLAIN,
                 auction_price: None,
                 calendar: Name::EMPTY,
                 halted_until: None,

@@ -4,7 +4,9 @@ use crate::book::Book;
 use crate::call_depth::Cover;
 use crate::ticker::Window;
 use crate::view::{AuctionView, Moment, PriceLevel, PublicTrade, Ticker};
-use rialto_model::{Amount, AuctionRules, Instrument, Name, Price, Seq, Timestamp, Trade};
+use rialto_model::{
+    Amount, AuctionRules, ContractTerms, Instrument, Name, Price, Seq, Timestamp, Trade,
+};
 use std::collections::VecDeque;
 
 /// An instrument, its book, its last trades and its last 24 hours.
@@ -16,6 +18,7 @@ pub(crate) struct Market {
     pub(crate) last_price: Option<Price>,
     pub(crate) window: Window,
     pub(crate) auction_rules: AuctionRules,
+    pub(crate) terms: ContractTerms,
     pub(crate) auction: AuctionView,
     /// The calendar that it follows; empty for none.
     pub(crate) calendar: Name,
@@ -47,6 +50,7 @@ impl Market {
             last_price: None,
             window: Window::default(),
             auction_rules: AuctionRules::PLAIN,
+            terms: ContractTerms::PLAIN,
             auction: AuctionView {
                 instrument: instrument.id,
                 state: instrument.state,

@@ -71,6 +71,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
                 state: instrument.state,
                 last_price: feed.ticker(instrument.id).unwrap().last,
                 auction_rules: *feed.auction_rules(instrument.id).unwrap(),
+                terms: *feed.terms(instrument.id).unwrap(),
                 auction_price: feed.auction(instrument.id).unwrap().last.map(|it| it.price),
                 calendar: feed.calendar_of(instrument.id).unwrap_or_default(),
                 halted_until: feed.auction(instrument.id).unwrap().halted_until,

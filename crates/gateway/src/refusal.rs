@@ -3,10 +3,12 @@
 use crate::ApiError;
 use crate::gate::Gate;
 use rialto_bus::Context;
-use rialto_desk::{AsOf, Freshness, GetBalances, GetInstrument, GetTicker, Listing};
+use rialto_desk::{
+    AsOf, Freshness, GetBalances, GetInstrument, GetTicker, InstrumentSummary, Listing,
+};
 use rialto_model::{
-    AccountId, Instrument, OrderKind, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce,
-    Timestamp,
+    AccountId, Amount, Instrument, OrderKind, PostOnly, Price, Quantity, RejectReason, Side,
+    TimeInForce, Timestamp,
 };
 
 /// The parts of an order that a reject may be about.
@@ -45,11 +47,10 @@ pub(crate) async fn with_limits(
     let Ok(AsOf { answer, .. }) = gate.read(cx, question, Freshness::Now).await else {
         return error;
     };
-    let instrument = answer.instrument;
     let message = match reason {
-        RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &instrument).await,
-        RejectReason::InsufficientBalance => balance(gate, cx, asked, on, &instrument).await,
-        reason => limit(*reason, asked, on, &instrument),
+        RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &answer.instrument).await,
+        RejectReason::InsufficientBalance => balance(gate, cx, asked, on, &answer).await,
+        reason => limit(*reason, asked, on, &answer),
     };
     match message {
         Some(message) => ApiError { message: message.into(), ..error },
@@ -94,8 +95,9 @@ fn limit(
     reason: RejectReason,
     asked: &Asked,
     on: &Listing,
-    instrument: &Instrument,
+    summary: &InstrumentSummary,
 ) -> Option<String> {
+    let InstrumentSummary { instrument, terms, .. } = summary;
     let rules = &instrument.spec.rules;
     let price = || asked.price.map(|price| price.decimal(on.price_scale));
     let quantity = || asked.quantity.map(|quantity| quantity.decimal(on.quantity_scale));
@@ -136,6 +138,12 @@ fn limit(
             let notional = notional.decimal(on.quote.scale);
             format!("Price times quantity is {notional} {code}; the least is {min} {code}.")
         }
+        RejectReason::NotionalTooLarge if terms.notional_max != Amount::ZERO => {
+            let notional = instrument.notional(asked.price?, asked.quantity?)?;
+            let (max, code) = (terms.notional_max.decimal(on.quote.scale), on.quote.code);
+            let notional = notional.decimal(on.quote.scale);
+            format!("Price times quantity is {notional} {code}; the most is {max} {code}.")
+        }
         RejectReason::OpenOrdersLimit => {
             let (max, symbol) = (rules.open_orders_max, on.symbol);
             format!("The account has {max} open orders of {symbol}, the most that it may have.")
@@ -169,17 +177,18 @@ async fn balance(
     cx: &Context<'_>,
     asked: &Asked,
     on: &Listing,
-    instrument: &Instrument,
+    summary: &InstrumentSummary,
 ) -> Option<String> {
-    let rules = &instrument.spec.rules;
+    let InstrumentSummary { instrument, terms, .. } = summary;
     let question = GetBalances { account: asked.account };
     let balances = gate.read(cx, question, Freshness::Now).await.ok()?.answer;
     let (currency, needed) = match asked.side {
         Side::Buy => {
-            let reserve =
-                |price, quantity| instrument.buy_reserve(price, quantity, rules.taker_fee_ppm, 0);
             let needed = asked.price.zip(asked.quantity);
-            (&on.quote, needed.and_then(|(price, quantity)| reserve(price, quantity)))
+            (
+                &on.quote,
+                needed.and_then(|(price, quantity)| terms.buy_reserve(instrument, price, quantity)),
+            )
         }
         Side::Sell => (&on.base, asked.quantity.map(|it| instrument.base_amount(it))),
     };

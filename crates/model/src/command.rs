@@ -2,9 +2,10 @@
 
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, CurrencyCode, CurrencyId,
-    HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderRef,
-    PlannedTransition, Price, Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules,
+    AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ContractTerms, CurrencyCode,
+    CurrencyId, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder,
+    OrderRef, PlannedTransition, Price, Quantity, Reference, Restrict, Scale, Side, Timestamp,
+    TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -229,6 +230,13 @@ pub enum Command {
     },
     /// Sets, replaces or removes the circuit breaker of a calendar.
     SetCircuitBreaker(CircuitBreakerRule),
+    /// Sets the terms of an instrument's contract.
+    SetContractTerms {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// All its terms.
+        terms: ContractTerms,
+    },
 }
 
 impl Command {
@@ -270,6 +278,7 @@ impl Command {
             Command::MoveTransition { .. } => CommandKind::MoveTransition,
             Command::HaltTrading { .. } => CommandKind::HaltTrading,
             Command::SetCircuitBreaker(_) => CommandKind::SetCircuitBreaker,
+            Command::SetContractTerms { .. } => CommandKind::SetContractTerms,
         }
     }
 }

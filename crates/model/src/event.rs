@@ -3,10 +3,10 @@
 use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, Currency,
-    CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId,
-    Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason, Restrict,
-    Side, Timestamp, TradeId, TradingRules,
+    AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms,
+    Currency, CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
+    MemberId, Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason,
+    Restrict, Side, Timestamp, TradeId, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -249,6 +249,8 @@ enumeration! {
         HaltTrading = 25, "halt_trading";
         /// [`crate::Command::SetCircuitBreaker`]
         SetCircuitBreaker = 26, "set_circuit_breaker";
+        /// [`crate::Command::SetContractTerms`]
+        SetContractTerms = 27, "set_contract_terms";
     }
 }
 
@@ -498,6 +500,13 @@ pub enum Event {
         /// When trading is halted if the price still stands there; zero if it does so no longer.
         until: Timestamp,
     },
+    /// The terms of an instrument's contract changed.
+    ContractTermsSet {
+        /// The instrument.
+        instrument: InstrumentId,
+        /// All its terms.
+        terms: ContractTerms,
+    },
 }
 
 /// Trading is halted for a time.
@@ -616,6 +625,8 @@ enumeration! {
         CircuitBreakerSet = 34, "circuit_breaker_set";
         /// [`Event::LimitStateSet`]
         LimitStateSet = 35, "limit_state_set";
+        /// [`Event::ContractTermsSet`]
+        ContractTermsSet = 36, "contract_terms_set";
     }
 }
 
@@ -661,6 +672,7 @@ impl Event {
             Event::TradingHalted(_) => EventKind::TradingHalted,
             Event::CircuitBreakerSet(_) => EventKind::CircuitBreakerSet,
             Event::LimitStateSet { .. } => EventKind::LimitStateSet,
+            Event::ContractTermsSet { .. } => EventKind::ContractTermsSet,
         }
     }
 }

@@ -348,6 +348,15 @@ pub enum InstrumentError {
     /// The length of halts does not fit, or is out of range.
     #[error("halt_ms must be 1000 to 86400000, or 0 where limit_state_ms is 0")]
     HaltLength,
+    /// The largest notional is out of range.
+    #[error("notional_max must be 0 or at least notional_min, and at most 2^100 smallest units")]
+    NotionalMax,
+    /// Fees by the lot are out of range.
+    #[error(
+        "the taker fee of a lot must be 0 to 2^63 - 1 smallest units, the maker fee no larger in \
+             size, and the auction fee 0 to the taker fee"
+    )]
+    LotFees,
 }
 
 /// A listed instrument: its specification and the values derived from it.

@@ -26,6 +26,7 @@ extern crate self as rialto_model;
 mod attribution;
 mod codec;
 mod command;
+mod contract;
 mod enumeration;
 mod event;
 mod halt;
@@ -54,6 +55,7 @@ pub use codec::{
     encode_event,
 };
 pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
+pub use contract::{ContractTerms, LotFees};
 pub use enumeration::Enumeration;
 pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,

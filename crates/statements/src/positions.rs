@@ -169,6 +169,7 @@ impl Positions {
             | Event::DeadManSet { .. }
             | Event::InstrumentStateSet { .. }
             | Event::AuctionRulesSet { .. }
+            | Event::ContractTermsSet { .. }
             | Event::Uncrossed(_)
             | Event::Interrupted(_)
             | Event::Attributed(_)

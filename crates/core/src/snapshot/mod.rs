@@ -11,12 +11,13 @@ mod write;
 mod write_timetable;
 
 use crate::Core;
+use crate::contract::WITH_CONTRACT_TERMS;
 use crate::phases::WITH_AUCTIONS;
 use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -102,7 +103,8 @@ impl Core {
         match self.rules_version {
             ..2 => 2,
             2..WITH_AUCTIONS => 3,
-            WITH_AUCTIONS.. => 4,
+            WITH_AUCTIONS..WITH_CONTRACT_TERMS => 4,
+            WITH_CONTRACT_TERMS.. => 5,
         }
     }
 

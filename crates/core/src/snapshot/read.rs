@@ -20,9 +20,9 @@ use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
-    AccountId, AuctionRules, CurrencyId, EngineId, InstrumentId, InstrumentSpec, InstrumentState,
-    MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price, PriceRange, RejectReason,
-    Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
+    AccountId, AuctionRules, ContractTerms, CurrencyId, EngineId, InstrumentId, InstrumentSpec,
+    InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price,
+    PriceRange, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
 };
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
@@ -34,6 +34,8 @@ const WITH_WITHDRAWALS: u32 = 2;
 const WITH_RESIDUES: u32 = 3;
 /// The format version that first knew auctions.
 pub(super) const FORMAT_WITH_AUCTIONS: u32 = 4;
+/// The first format with the terms of contracts.
+pub(super) const FORMAT_WITH_CONTRACT_TERMS: u32 = 5;
 
 /// Reads the canonical content.
 pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> {
@@ -195,6 +197,12 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         if from.format >= FORMAT_WITH_AUCTIONS {
             auctions_of(&mut market, from)?;
         }
+        if from.format >= FORMAT_WITH_CONTRACT_TERMS {
+            let terms = contract_terms(from)?;
+            let sound = terms.check(market.rules()).is_ok();
+            from.refuse_unless(sound, "the terms of a contract are not consistent")?;
+            market.set_terms(terms);
+        }
         market.settle_entry();
         core.markets.push(market);
         core.settle_change(number as u16 - 1);
@@ -253,6 +261,16 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
     from.refuse_unless(fine, "an instrument cannot have such a restriction")?;
     market.calendar = from.u8()?.checked_sub(1);
     Ok(())
+}
+
+fn contract_terms(from: &mut Reader<'_>) -> Result<ContractTerms> {
+    let notional_max = from.amount()?;
+    let mut lot_fees = None;
+    if from.bool()? {
+        let (maker, taker, auction) = (from.amount()?, from.amount()?, from.amount()?);
+        lot_fees = Some(LotFees { maker, taker, auction });
+    }
+    Ok(ContractTerms { notional_max, lot_fees })
 }
 
 /// Whether a phase can follow the uncrossing of a call.

@@ -1,6 +1,6 @@
 //! The state as bytes.
 
-use super::read::FORMAT_WITH_AUCTIONS;
+use super::read::{FORMAT_WITH_AUCTIONS, FORMAT_WITH_CONTRACT_TERMS};
 use super::write_timetable::{write_calendar, write_halt, write_halting};
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
@@ -12,8 +12,8 @@ use crate::orders::NIL;
 use crate::taker::{Remaining, Taker};
 use crate::work::BackgroundTask;
 use rialto_model::{
-    Amount, AuctionRules, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity,
-    Side, Text, Timestamp, TradingRules, Transfer,
+    Amount, AuctionRules, ClientOrderId, ContractTerms, CurrencyId, LotFees, NewOrder, OrderSize,
+    Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
@@ -419,6 +419,19 @@ fn write_market(market: &Market, out: &mut Writer) {
     out.u8(market.restriction.number());
     out.bool(market.clearing);
     out.u8(market.calendar.map_or(0, |calendar| calendar + 1));
+    if out.format >= FORMAT_WITH_CONTRACT_TERMS {
+        write_contract_terms(&market.terms, out);
+    }
+}
+
+fn write_contract_terms(terms: &ContractTerms, out: &mut Writer) {
+    out.amount(terms.notional_max);
+    out.bool(terms.lot_fees.is_some());
+    if let Some(LotFees { maker, taker, auction }) = terms.lot_fees {
+        out.amount(maker);
+        out.amount(taker);
+        out.amount(auction);
+    }
 }
 
 fn write_auction_rules(rules: &AuctionRules, out: &mut Writer) {

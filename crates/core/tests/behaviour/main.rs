@@ -8,6 +8,7 @@ mod attributing;
 mod auctions;
 mod cancelling;
 mod client_ids;
+mod contracts;
 mod expiring;
 mod fees;
 mod fill_or_kill;

@@ -2,17 +2,17 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    AuctionRules, CircuitBreakerRule, Command, Event, InstrumentId, InstrumentState, MassCancel,
-    MemberId, Name, NewOrder, OrderId, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly,
-    Price, Quantity, RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TradingRules,
+    Amount, AuctionRules, CircuitBreakerRule, Command, ContractTerms, Event, InstrumentId,
+    InstrumentState, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId, OrderRef, OrderSize,
+    Outcome, PlannedTransition, PostOnly, Price, Quantity, RejectReason, Restrict, Restriction,
+    RestrictionTarget, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
 /// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up;
 /// restrictions; calendars; a circuit breaker that halted trading, one that is armed, a limit state and
-/// a halt that waits for an auction.
+/// a halt that waits for an auction; terms of contracts.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -41,6 +41,7 @@ fn rich() -> Venue {
     auctions(&mut venue);
     restrictions(&mut venue);
     halts(&mut venue);
+    contracts(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -167,6 +168,23 @@ fn restrictions(venue: &mut Venue) {
     assert_eq!(venue.core.restrictions().count(), 6);
 }
 
+/// Instruments with a largest notional, with fees by the lot, and with both.
+fn contracts(venue: &mut Venue) {
+    let fees = LotFees { maker: Amount(-3), taker: Amount(4), auction: Amount(2) };
+    let first = venue.core.instruments().len() as u32 + 1;
+    let symbols = ["LARGEST", "BY-LOT", "LARGEST-BY-LOT"];
+    for (id, symbol) in (first..).zip(symbols) {
+        let by_lot = symbol.ends_with("BY-LOT");
+        let notional_max = if symbol.starts_with("LARGEST") { 70_000 } else { 0 };
+        let lot_fees = by_lot.then_some(fees);
+        let terms = ContractTerms { notional_max: Amount(notional_max), lot_fees };
+        venue.apply(Command::CreateInstrument(spec(symbol, rules())));
+        let instrument = InstrumentId(id);
+        venue.apply(Command::SetContractTerms { instrument, terms });
+        venue.enter(NewOrder { instrument, ..buy(ALICE, 70, 1_000) });
+    }
+}
+
 /// Instrument 7 is halted for a time, and 8 when it has uncrossed, since the circuit breaker of their
 /// calendar halted them; 9 is watched by one that is armed; 10 is in a limit state.
 fn halts(venue: &mut Venue) {
@@ -272,6 +290,8 @@ const VERSION_3: &[u8] = include_bytes!("../fixtures/snapshot-v3.bin");
 const VERSION_3_HASH: &str = include_str!("../fixtures/snapshot-v3.hash");
 const VERSION_4: &[u8] = include_bytes!("../fixtures/snapshot-v4.bin");
 const VERSION_4_HASH: &str = include_str!("../fixtures/snapshot-v4.hash");
+const VERSION_5: &[u8] = include_bytes!("../fixtures/snapshot-v5.bin");
+const VERSION_5_HASH: &str = include_str!("../fixtures/snapshot-v5.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
@@ -280,6 +300,7 @@ fn snapshots_of_every_version_restore_to_their_known_hashes() {
         (VERSION_2, VERSION_2_HASH),
         (VERSION_3, VERSION_3_HASH),
         (VERSION_4, VERSION_4_HASH),
+        (VERSION_5, VERSION_5_HASH),
     ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
@@ -324,7 +345,7 @@ fn a_snapshot_from_a_newer_version_is_refused_by_name() {
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
     let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 4 });
+    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 5 });
 }
 
 #[test]

@@ -101,6 +101,12 @@ pub enum Alteration {
     NoCancelIgnored,
     /// A day order of an instrument with a timetable ends by the clock.
     DayEndsByClock,
+    /// A seller pays its fees by the lot whatever it is paid.
+    SellersPayOnTop,
+    /// Fees by the lot change while orders are open.
+    LotFeesChangeAnyTime,
+    /// An order may be worth more than the terms of its contract allow.
+    NotionalUnlimited,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

@@ -26,7 +26,8 @@ const CHECKS: [Check<Amend>; 14] = [
     ("the new quantity", |venue, amend| {
         let change = venue.change(amend);
         let listed = venue.of(&change.old);
-        if change.size_changes { listed.check_quantity(change.total) } else { Ok(()) }
+        let checked = change.size_changes || venue.rules_version >= 5;
+        if checked { listed.check_quantity(change.total) } else { Ok(()) }
     }),
     ("the new price, tick and collar", |venue, amend| {
         let change = venue.change(amend);
@@ -117,12 +118,12 @@ impl Reference {
     /// The order as it would be: with the rates of today, and what it owes of fees so far.
     fn changed(&self, change: &Change) -> Result<Order, RejectReason> {
         let old = change.old;
-        let rules = self.of(&old).instrument.spec.rules;
+        let [maker_fee_ppm, taker_fee_ppm] = self.rates(old.instrument)?;
         let mut order = Order {
             price: self.passive(old.instrument, old.side, change.price, old.post_only)?,
             remaining: Quantity(change.total.0 - old.filled.0),
-            maker_fee_ppm: rules.maker_fee_ppm,
-            taker_fee_ppm: rules.taker_fee_ppm,
+            maker_fee_ppm,
+            taker_fee_ppm,
             is_market: old.is_market && !change.price_changes,
             span: self.trading_span(old.instrument),
             ..old

@@ -1,6 +1,7 @@
 //! Auctions: phases, the price of all ticks that is best, and price ranges as inequalities.
 
 use super::arithmetic::{MILLION, largest, smallest};
+use super::contract::Role;
 use super::entry::{Verdict, demand};
 use super::listing::common;
 use super::matching::Deal;
@@ -647,7 +648,6 @@ impl Reference {
         let quantity = buy.remaining.min(sell.remaining);
         let (mut maker, mut taker) = if buy.id < sell.id { (buy, sell) } else { (sell, buy) };
         let listed = self.of(&buy);
-        let rules = listed.auction_rules;
         let risk = listed.instrument.spec.rules.risk;
         let notional = listed.notional(price, quantity).expect("it was checked at the limits");
         let buyer_held = self.hold(&buy).0;
@@ -655,8 +655,8 @@ impl Reference {
         for (order, fee) in [&mut maker, &mut taker].into_iter().zip(&mut fees) {
             if risk {
                 let free = self.gets_wrong(Alteration::AuctionsAreFree);
-                let ppm = if free { 0 } else { rules.fee_ppm.min(order.taker_fee_ppm) };
-                *fee = self.charge(order, notional, ppm);
+                *fee =
+                    if free { 0 } else { self.charge_as(Role::Auction, order, notional, quantity) };
             }
             order.filled = Quantity(order.filled.0 + quantity.0);
             order.remaining = Quantity(order.remaining.0 - quantity.0);

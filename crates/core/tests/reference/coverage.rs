@@ -2,9 +2,10 @@
 
 use super::Reference;
 use rialto_model::{
-    AccountId, Command, DoneReason, Event, HaltCause, HaltScope, InstrumentState, OrderKind,
-    OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason, RejectReason, Restrict,
-    RestrictionTarget, SelfTrade, TimeInForce, Timestamp, TradingHalted,
+    AccountId, Amount, Command, DoneReason, Event, HaltCause, HaltScope, InstrumentId,
+    InstrumentState, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason,
+    RejectReason, Rejected, Restrict, RestrictionTarget, SelfTrade, Side, TimeInForce, Timestamp,
+    TradingHalted,
 };
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub const DONE_REASONS: [DoneReason; 11] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 37] = [
+pub const EVENT_KINDS: [&str; 38] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -66,10 +67,11 @@ pub const EVENT_KINDS: [&str; 37] = [
     "TradingHalted",
     "CircuitBreakerSet",
     "LimitStateSet",
+    "ContractTermsSet",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 62] = [
+pub const SITUATIONS: [(&str, u64); 66] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -132,6 +134,10 @@ pub const SITUATIONS: [(&str, u64); 62] = [
     ("circuit breaker halted trading", 10),
     ("limit state halted trading", 10),
     ("limit state ended", 10),
+    ("trade with fees by the lot", 50),
+    ("seller paid all that it was paid", 5),
+    ("auction with fees by the lot", 10),
+    ("order above the largest notional", 20),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -173,6 +179,7 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::TradingHalted(_) => "TradingHalted",
         Event::CircuitBreakerSet(_) => "CircuitBreakerSet",
         Event::LimitStateSet { .. } => "LimitStateSet",
+        Event::ContractTermsSet { .. } => "ContractTermsSet",
     }
 }
 
@@ -369,6 +376,36 @@ impl Coverage {
         };
         if matches!(command, Command::Restrict(_)) && now.restrictions.iter().any(both) {
             self.saw("a member's own restriction beside an operator's");
+        }
+    }
+
+    /// Counts what the terms of contracts do.
+    pub fn note_contracts(&mut self, command: &Command, events: &[Event], now: &Reference) {
+        let terms = |id: InstrumentId| now.listed(id).map(|listed| listed.terms);
+        for event in events {
+            let Event::Trade(trade) = event else { continue };
+            let by_lot = terms(trade.instrument).is_ok_and(|terms| terms.lot_fees.is_some());
+            if !by_lot || trade.notional == Amount::ZERO {
+                continue;
+            }
+            self.saw("trade with fees by the lot");
+            if trade.auction {
+                self.saw("auction with fees by the lot");
+            }
+            let of_seller =
+                if trade.taker_side == Side::Sell { trade.taker_fee } else { trade.maker_fee };
+            if of_seller == trade.notional {
+                self.saw("seller paid all that it was paid");
+            }
+        }
+        let [Event::Rejected(Rejected { reason: RejectReason::NotionalTooLarge, .. })] = events
+        else {
+            return;
+        };
+        if let Command::Place(new) = command
+            && terms(new.instrument).is_ok_and(|terms| terms.notional_max != Amount::ZERO)
+        {
+            self.saw("order above the largest notional");
         }
     }
 

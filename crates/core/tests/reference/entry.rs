@@ -78,6 +78,9 @@ impl Listed {
     /// Nothing where a notional cannot be expressed.
     pub(super) fn check_notional(&self, notional: Option<Amount>) -> Verdict {
         let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;
+        let most = self.terms.notional_max;
+        let is_limited = most.0 > 0;
+        demand(!is_limited || notional <= most, RejectReason::NotionalTooLarge)?;
         let least = self.instrument.spec.rules.notional_min;
         demand(notional >= least, RejectReason::NotionalTooSmall)
     }
@@ -222,7 +225,10 @@ impl Reference {
     }
 
     fn is_worth_enough_and_not_too_much(&self, new: &NewOrder) -> Verdict {
-        let listed = self.listed(new.instrument)?;
+        let mut listed = self.listed(new.instrument)?.clone();
+        if self.gets_wrong(Alteration::NotionalUnlimited) {
+            listed.terms.notional_max = Amount::ZERO;
+        }
         listed.check_notional(match new.size {
             OrderSize::Base(quantity) => listed.notional(self.limit_asked(new)?, quantity),
             OrderSize::Quote(amount) => Some(amount).filter(|amount| !Listed::is_too_much(*amount)),
@@ -276,6 +282,7 @@ impl Reference {
     fn draft(&self, new: &NewOrder) -> Result<Order, RejectReason> {
         let listed = self.listed(new.instrument)?;
         let rules = listed.instrument.spec.rules;
+        let [maker_fee_ppm, taker_fee_ppm] = self.rates(new.instrument)?;
         let asked = self.limit_asked(new)?;
         let (remaining, quote_left) = match new.size {
             OrderSize::Base(quantity) => (quantity, None),
@@ -305,8 +312,8 @@ impl Reference {
             remaining,
             quote_left,
             deliverable,
-            maker_fee_ppm: rules.maker_fee_ppm,
-            taker_fee_ppm: rules.taker_fee_ppm,
+            maker_fee_ppm,
+            taker_fee_ppm,
             fees_owed: 0,
             fees_charged: 0,
             place: 0,

@@ -1,5 +1,6 @@
 //! Random commands that are likely to meet each other: few accounts, few members, few prices.
 
+mod contracts;
 mod halts;
 mod plans;
 
@@ -86,7 +87,7 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        let weights = [520, 40, 90, 150, 20, 10, 20, 50, 60, 14, 45, 12, 9, 90, 16, 12, 60, 20];
+        let weights = [520, 40, 90, 150, 20, 10, 20, 50, 60, 14, 45, 12, 9, 90, 16, 12, 60, 20, 20];
         match self.dice.weighted(&weights) {
             0 => Command::Place(self.order()),
             1 => self.again(),
@@ -120,7 +121,8 @@ impl Chooser<'_> {
             14 => self.auction_rules(),
             15 => self.restriction(),
             16 => self.timetable(),
-            _ => self.halt(),
+            17 => self.halt(),
+            _ => self.contract(),
         }
     }
 

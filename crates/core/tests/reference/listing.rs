@@ -1,11 +1,13 @@
 //! Members, accounts, currencies and instruments.
 
 use super::auction::keeps_grid;
+use super::contract::check_terms;
 use super::entry::{Check, Verdict, demand};
 use super::{Account, Listed, Reference};
 use rialto_model::{
-    AccountId, AuctionRules, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentId,
-    InstrumentSpec, MemberId, Name, Outcome, RejectReason, Scale, Timestamp, TradingRules,
+    AccountId, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
+    InstrumentId, InstrumentSpec, MemberId, Name, Outcome, RejectReason, Scale, Timestamp,
+    TradingRules,
 };
 
 const GIVEN: &str = "name, code or symbol given";
@@ -200,6 +202,7 @@ impl Reference {
             quote_scale,
             last_price: None,
             auction_rules: AuctionRules::PLAIN,
+            terms: ContractTerms::PLAIN,
             seed: 0,
             calls: 0,
             auction_price: None,
@@ -220,10 +223,14 @@ impl Reference {
     ) -> Result<Outcome, RejectReason> {
         let mut new = self.listed(id)?.clone();
         demand(are_sound(rules), RejectReason::InvalidRules)?;
+        check_terms(&new.terms, rules)?;
         demand(!new.is_uncrossing(), RejectReason::InstrumentUncrossing)?;
         let is_open = self.orders.iter().any(|order| order.instrument == id);
         let keeps = keeps_grid(&new.instrument.spec.rules, rules);
         demand(self.rules_version < 4 || !is_open || keeps, RejectReason::HasOpenOrders)?;
+        let is_by_lot = new.terms.lot_fees.is_some();
+        let keeps_lot = new.instrument.spec.rules.lot == rules.lot;
+        demand(!is_by_lot || !is_open || keeps_lot, RejectReason::HasOpenOrders)?;
         if new.instrument.spec.rules.risk != rules.risk {
             demand(!is_open, RejectReason::HasOpenOrders)?;
             let spec = InstrumentSpec { rules: *rules, ..new.instrument.spec };
@@ -241,7 +248,7 @@ impl Reference {
     }
 
     pub(super) fn set_rules_version(&mut self, version: u32) -> Result<Outcome, RejectReason> {
-        if !(1..=4).contains(&version) {
+        if !(1..=5).contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
         }
         if version < self.rules_version {

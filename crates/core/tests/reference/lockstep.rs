@@ -301,6 +301,7 @@ impl Lockstep {
             self.coverage.note_suspended(command, taker);
         }
         self.coverage.note_restrictions(command, &events, &self.reference);
+        self.coverage.note_contracts(command, &events, &self.reference);
         if let Command::MassCancel(which) = command
             && self.reference.leaves_orders(which.account)
         {

@@ -6,6 +6,7 @@
 
 use super::arithmetic::{MILLION, largest};
 use super::auction::collects;
+use super::contract::Role;
 use super::prices::allows;
 use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_model::{
@@ -157,8 +158,14 @@ impl Reference {
             let quantity = Quantity(i64::try_from(lots * lot).expect("no more than the most"));
             let rate = if taker.side == Side::Buy { i128::from(taker.taker_fee_ppm) } else { 0 };
             let owed = if taker.side == Side::Buy { taker.fee_not_charged() } else { 0 };
+            let by_lot = match taker.side {
+                Side::Buy => self.lot_fees_at_most(taker.instrument, quantity),
+                Side::Sell => 0,
+            };
             let notional = listed.notional(price, quantity);
-            notional.is_some_and(|it| it.0 * (MILLION + rate) + owed <= left.0 * MILLION)
+            notional.is_some_and(|it| {
+                it.0 * (MILLION + rate) + owed + by_lot * MILLION <= left.0 * MILLION
+            })
         };
         let lots = largest(0, i128::from(most) / lot, is_paid).unwrap_or(0);
         Quantity(i64::try_from(lots * lot).expect("no more than the most"))
@@ -181,8 +188,7 @@ impl Reference {
         let pays_from_amount = taker.side == Side::Buy && taker.quote_left.is_some();
         let (mut taker_fee, mut maker_fee) = (0, 0);
         if risk || pays_from_amount {
-            let ppm = taker.taker_fee_ppm;
-            taker_fee = self.charge(&mut taker, notional, ppm);
+            taker_fee = self.charge_as(Role::Taker, &mut taker, notional, quantity);
         }
         if let Some(left) = &mut taker.quote_left {
             left.0 -= notional.0 + if pays_from_amount { taker_fee } else { 0 };
@@ -190,8 +196,7 @@ impl Reference {
             taker.remaining = Quantity(taker.remaining.0 - quantity.0);
         }
         if risk {
-            let ppm = maker.maker_fee_ppm;
-            maker_fee = self.charge(&mut maker, notional, ppm);
+            maker_fee = self.charge_as(Role::Maker, &mut maker, notional, quantity);
         }
         let is_capped = self.rules_version >= 2 && !self.gets_wrong(Alteration::RebateUncapped);
         if is_capped && maker_fee < -taker_fee {

@@ -21,6 +21,7 @@ pub mod amend;
 mod arithmetic;
 mod auction;
 mod cancel;
+mod contract;
 pub mod coverage;
 mod dice;
 pub mod entry;
@@ -128,6 +129,9 @@ impl Reference {
             }
             Command::HaltTrading { scope, duration_ms } => self.halt_trading(*scope, *duration_ms),
             Command::SetCircuitBreaker(breaker) => self.set_circuit_breaker(breaker),
+            Command::SetContractTerms { instrument, terms } => {
+                self.set_contract_terms(*instrument, terms)
+            }
             Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
             Command::SettleWithdrawal { account, reference } => {
                 self.settle_withdrawal(*account, *reference)
@@ -258,6 +262,7 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }
         | Command::SetAuctionRules { instrument, .. }
+        | Command::SetContractTerms { instrument, .. }
         | Command::AssignCalendar { instrument, .. } => Some(*instrument),
         Command::Restrict(Restrict {
             target: RestrictionTarget::Instrument(instrument), ..

@@ -82,7 +82,8 @@ impl Reference {
                 let notional = listed.notional(order.price, order.remaining);
                 let notional = notional.expect("it was checked when the order was entered").0;
                 let fee = notional * i128::from(order.taker_fee_ppm) + order.fee_not_charged();
-                notional + fee.div_euclid(MILLION)
+                let by_lot = self.lot_fees_at_most(order.instrument, order.remaining);
+                notional + fee.div_euclid(MILLION) + by_lot
             }
             (Side::Sell, None, _) => listed.base_amount(order.remaining),
             (Side::Sell, Some(_), Some(most)) => {

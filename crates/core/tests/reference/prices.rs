@@ -175,10 +175,9 @@ impl Reference {
             listed.check_limits(order.price)?;
         }
         let notional = listed.notional(order.price, quantity);
-        let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;
-        if checked && notional < listed.instrument.spec.rules.notional_min {
-            return Err(RejectReason::NotionalTooSmall);
+        if checked {
+            return listed.check_notional(notional);
         }
-        Ok(())
+        notional.map(|_| ()).ok_or(RejectReason::NotionalTooLarge)
     }
 }

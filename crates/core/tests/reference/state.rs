@@ -10,10 +10,10 @@ use super::sweep::{Sweep, Turn};
 use super::timetable::Timetable;
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amount, AuctionRules, ClientOrderId, Currency, DoneReason, EngineId, Event,
-    HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef,
-    Outcome, PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, Transfer,
+    AccountId, Amount, AuctionRules, ClientOrderId, ContractTerms, Currency, DoneReason, EngineId,
+    Event, HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
+    OrderRef, Outcome, PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq,
+    Side, TimeInForce, Timestamp, Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -60,6 +60,7 @@ pub struct Listed {
     pub quote_scale: Scale,
     pub last_price: Option<Price>,
     pub auction_rules: AuctionRules,
+    pub terms: ContractTerms,
     pub seed: u64,
     /// How many lengths of calls were drawn from it.
     pub calls: u64,

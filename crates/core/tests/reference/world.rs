@@ -65,7 +65,7 @@ impl World {
             limits.accounts_max = 7;
             limits.currencies_max = 5;
             limits.instruments_max = 4;
-            limits.orders_max = 12;
+            limits.orders_max = dice.pick(&[6, 12]);
             limits.transfers_max = 4;
             limits.account_transfers_max = 3;
             limits.deposits_max = 24;

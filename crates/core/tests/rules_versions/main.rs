@@ -52,6 +52,14 @@ const RULES_4: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-4-deep.lz4")),
 ];
 
+/// The same of version 5.
+const RULES_5: Fixtures = [
+    ("script", include_bytes!("../fixtures/rules-5-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-5-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-5-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-5-deep.lz4")),
+];
+
 fn must_decide_as_recorded(version: u32, fixtures: Fixtures) {
     for (name, bytes) in fixtures {
         for run in Recorded::from_bytes(bytes).runs {
@@ -82,8 +90,13 @@ fn version_4_decides_as_it_was_recorded() {
 }
 
 #[test]
+fn version_5_decides_as_it_was_recorded() {
+    must_decide_as_recorded(5, RULES_5);
+}
+
+#[test]
 fn every_version_has_its_recorded_journals() {
-    assert_eq!(rialto_core::RULES_VERSIONS, 1..=4, "record the new version, and test it here");
+    assert_eq!(rialto_core::RULES_VERSIONS, 1..=5, "record the new version, and test it here");
 }
 
 #[test]
@@ -93,6 +106,7 @@ fn the_recorded_journals_hold_every_kind_of_command() {
         (RULES_2, Kind::ReleaseWithdrawal),
         (RULES_3, Kind::ReleaseWithdrawal),
         (RULES_4, Kind::SetCircuitBreaker),
+        (RULES_5, Kind::SetContractTerms),
     ] {
         let recorded = fixtures.map(|(_, bytes)| Recorded::from_bytes(bytes));
         let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
@@ -101,7 +115,7 @@ fn the_recorded_journals_hold_every_kind_of_command() {
         // Kinds are numbered densely from zero.
         assert_eq!(kinds, (0..=last as u8).collect());
     }
-    assert_eq!(Kind::ALL.last(), Some(&Kind::SetCircuitBreaker), "record the new kind");
+    assert_eq!(Kind::ALL.last(), Some(&Kind::SetContractTerms), "record the new kind");
 }
 #[test]
 #[ignore = "writes the fixtures of a version of the rules; run it once for a new version"]

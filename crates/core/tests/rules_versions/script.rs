@@ -4,6 +4,7 @@
 mod since_2;
 mod since_3;
 mod since_4;
+mod since_5;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -57,6 +58,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.since_version_2();
     script.since_version_3();
     script.since_version_4();
+    script.since_version_5();
     (world.limits, script.venue.journal)
 }
 

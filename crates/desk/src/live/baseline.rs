@@ -33,6 +33,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
         state: view.instrument.state,
         last_price: (view.last_price != Price::ZERO).then_some(view.last_price),
         auction_rules: *view.auction_rules,
+        terms: *view.terms,
         auction_price: (view.auction_price != Price::ZERO).then_some(view.auction_price),
         calendar: view.calendar,
         halted_until: view.halted_until,

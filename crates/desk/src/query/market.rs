@@ -2,7 +2,9 @@
 
 use super::{FeedQuery, QueryError};
 use rialto_feed::{AuctionView, BestPrices, Depth, Feed, OrderBook, PublicTrade, Ticker};
-use rialto_model::{AuctionRules, Instrument, InstrumentId, Name, PriceRange, RejectReason};
+use rialto_model::{
+    AuctionRules, ContractTerms, Instrument, InstrumentId, Name, PriceRange, RejectReason,
+};
 
 type Answered<T> = Result<T, QueryError>;
 
@@ -12,18 +14,22 @@ const UNKNOWN: QueryError = QueryError::Unknown(RejectReason::UnknownInstrument)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListInstruments;
 
-/// An instrument and its calendar.
+/// An instrument, its calendar and its contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstrumentSummary {
     /// The instrument with its rules and state.
     pub instrument: Instrument,
     /// The calendar that it follows.
     pub calendar: Option<Name>,
+    /// The terms of its contract.
+    pub terms: ContractTerms,
 }
 
 impl InstrumentSummary {
     fn of(feed: &Feed, instrument: &Instrument) -> InstrumentSummary {
-        InstrumentSummary { instrument: *instrument, calendar: feed.calendar_of(instrument.id) }
+        let (calendar, terms) = (feed.calendar_of(instrument.id), feed.terms(instrument.id));
+        let terms = terms.copied().unwrap_or_default();
+        InstrumentSummary { instrument: *instrument, calendar, terms }
     }
 }
 

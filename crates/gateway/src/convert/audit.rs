@@ -71,7 +71,9 @@ fn describe(info: &mut AuditInfo, outcome: &Event, names: &NameTable) {
         }
         Event::CurrencyCreated(currency) => info.currency = Some(currency.code),
         Event::InstrumentCreated { spec, .. } => info.instrument = Some(spec.symbol),
-        Event::RulesSet { instrument, .. } | Event::AuctionRulesSet { instrument, .. } => {
+        Event::RulesSet { instrument, .. }
+        | Event::AuctionRulesSet { instrument, .. }
+        | Event::ContractTermsSet { instrument, .. } => {
             info.instrument = symbol(instrument);
         }
         Event::InstrumentStateSet { instrument, state } => {

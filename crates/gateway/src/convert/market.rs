@@ -2,13 +2,13 @@
 
 use rialto_api::{
     AuctionInfo, AuctionResultInfo, AuctionRulesInfo, BookOrderInfo, BookSides, InstrumentInfo,
-    InterruptionInfo, LevelInfo, LimitStateInfo, RangeInfo, TickerInfo, TradeInfo,
+    InterruptionInfo, LevelInfo, LimitStateInfo, LotFeesInfo, RangeInfo, TickerInfo, TradeInfo,
 };
 use rialto_desk::{InstrumentSummary, Listing};
 use rialto_feed::{
     AuctionResult, AuctionView, BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker,
 };
-use rialto_model::{AuctionRules, Interrupted, Price, PriceRange, Quantity, Side};
+use rialto_model::{Amount, AuctionRules, Interrupted, LotFees, Price, PriceRange, Quantity, Side};
 
 /// The levels of one side.
 pub(crate) fn book_levels(levels: &[PriceLevel], on: &Listing) -> Vec<LevelInfo> {
@@ -119,7 +119,8 @@ pub(crate) fn auction_rules_info(rules: &AuctionRules) -> AuctionRulesInfo {
 }
 
 pub(crate) fn instrument_info(summary: &InstrumentSummary, on: &Listing) -> InstrumentInfo {
-    let InstrumentSummary { instrument, calendar } = summary;
+    let InstrumentSummary { instrument, calendar, terms } = summary;
+    let amount = |amount: Amount| amount.decimal(on.quote.scale);
     let rules = &instrument.spec.rules;
     InstrumentInfo {
         symbol: on.symbol,
@@ -146,5 +147,11 @@ pub(crate) fn instrument_info(summary: &InstrumentSummary, on: &Listing) -> Inst
         open_orders_max: rules.open_orders_max,
         day_end_s: rules.day_end_s,
         risk: rules.risk,
+        notional_max: (terms.notional_max != Amount::ZERO).then(|| amount(terms.notional_max)),
+        lot_fees: terms.lot_fees.map(|LotFees { maker, taker, auction }| LotFeesInfo {
+            maker: amount(maker),
+            taker: amount(taker),
+            auction: amount(auction),
+        }),
     }
 }

@@ -31,5 +31,7 @@ pub(crate) use queue::{
     topic_options, transaction,
 };
 pub(crate) use statement::statement_run_info;
-pub(crate) use venue::{auction_rules_over, balance_info, instrument_spec, rules_over};
+pub(crate) use venue::{
+    auction_rules_over, balance_info, contract_terms_over, instrument_spec, rules_over,
+};
 pub(crate) use withdrawal::withdrawal_info;

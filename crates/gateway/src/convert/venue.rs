@@ -1,10 +1,16 @@
 //! Instruments and balances.
 
 use crate::{ApiError, decimal};
-use rialto_api::{AuctionRulesRequest, BalanceInfo, DecimalText, InstrumentRequest, RulesRequest};
+use rialto_api::{
+    AuctionRulesRequest, BalanceInfo, ContractTermsRequest, DecimalText, InstrumentRequest,
+    RulesRequest,
+};
 use rialto_desk::Listing;
 use rialto_feed::BalanceView;
-use rialto_model::{Amount, AuctionRules, Currency, InstrumentSpec, Price, Quantity, TradingRules};
+use rialto_model::{
+    Amount, AuctionRules, ContractTerms, Currency, InstrumentSpec, LotFees, Price, Quantity,
+    TradingRules,
+};
 
 /// The specification of an instrument, given its currencies.
 pub(crate) fn instrument_spec(
@@ -101,6 +107,32 @@ pub(crate) fn balance_info(balance: &BalanceView, currency: &Currency) -> Balanc
         withdrawing: balance.withdrawing.decimal(currency.scale),
         updated_seq: balance.updated,
     }
+}
+
+/// New terms of a contract: omitted fields keep their value.
+pub(crate) fn contract_terms_over(
+    request: &ContractTermsRequest<'_>,
+    before: ContractTerms,
+    on: &Listing,
+) -> Result<ContractTerms, ApiError> {
+    let amount = |field, text: &DecimalText<'_>| decimal::amount(field, text, &on.quote);
+    let lot_fees = match &request.lot_fees {
+        Some(_) if request.remove_lot_fees => {
+            let both = "The request sets fees by the lot and removes them.";
+            return Err(ApiError::invalid("remove_lot_fees", both));
+        }
+        Some(fees) => Some(LotFees {
+            maker: amount("lot_fees.maker", &fees.maker)?,
+            taker: amount("lot_fees.taker", &fees.taker)?,
+            auction: amount("lot_fees.auction", &fees.auction)?,
+        }),
+        None => before.lot_fees.filter(|_| !request.remove_lot_fees),
+    };
+    let notional_max = match &request.notional_max {
+        Some(text) => decimal::amount("notional_max", text, &on.quote)?,
+        None => before.notional_max,
+    };
+    Ok(ContractTerms { notional_max, lot_fees })
 }
 
 /// New rules of auctions: omitted fields keep their value.

@@ -243,6 +243,7 @@ fn operator_routes() -> Router<Arc<Gate>> {
         AdminRules => venue::rules,
         AdminState => venue::state,
         AdminAuctionRules => venue::auction_rules,
+        AdminContractTerms => venue::contract_terms,
         AdminRestrict => restrictions::set,
         AdminRestrictions => restrictions::list,
         AdminCalendarAssign => calendars::assign,

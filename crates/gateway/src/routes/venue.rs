@@ -3,21 +3,21 @@
 use super::orders::cancelling;
 use super::{Handled, respond};
 use crate::call::Call;
-use crate::convert::{auction_rules_over, instrument_spec, rules_over};
+use crate::convert::{auction_rules_over, contract_terms_over, instrument_spec, rules_over};
 use crate::gate::Gate;
 use crate::{ApiError, decimal, now_us};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_api::{
-    AccountRequest, AuctionRulesRequest, CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer,
-    InstrumentRequest, MemberRequest, Nothing, OperatorQuery, PhaseRequest, RulesRequest,
-    StateRequest, TransferRequest,
+    AccountRequest, AuctionRulesRequest, ContractTermsRequest, CreatedAnswer, CurrencyRequest,
+    InstrumentChangedAnswer, InstrumentRequest, MemberRequest, Nothing, OperatorQuery,
+    PhaseRequest, RulesRequest, StateRequest, TransferRequest,
 };
 use rialto_desk::{
     Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
-    GetAuction, GetInstrument, Listing, PayOut, Scope, SetAuctionRules, SetInstrumentState,
-    SetRules,
+    GetAuction, GetInstrument, Listing, PayOut, Scope, SetAuctionRules, SetContractTerms,
+    SetInstrumentState, SetRules,
 };
 use rialto_model::{
     Instrument, InstrumentError, InstrumentId, InstrumentState, Outcome, RejectReason, Timestamp,
@@ -106,6 +106,8 @@ fn invalid_rules(error: ApiError, found: impl FnOnce() -> Option<InstrumentError
         InstrumentError::RandomEnd => "random_end_ms",
         InstrumentError::LimitState => "limit_state_ms",
         InstrumentError::HaltLength => "halt_ms",
+        InstrumentError::NotionalMax => "notional_max",
+        InstrumentError::LotFees => "lot_fees",
     };
     let message = format!("The rules are not possible: {broken}.");
     ApiError { message: message.into(), ..error.of(field) }
@@ -134,11 +136,12 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let on = gate.listing(&call.cx(), &call.name_after("/v1/admin/instruments/")?).await?;
     // The engine needs all rules at once; omitted ones keep their last released value.
     let question = GetInstrument { instrument: on.id };
-    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer.instrument;
-    let rules = rules_over(&body, before.spec.rules, &on)?;
+    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer;
+    let rules = rules_over(&body, before.instrument.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await;
-    let answer = answer.map_err(|error| invalid_rules(error, || rules.check().err()))?;
+    let broken = || rules.check().err().or_else(|| before.terms.check(&rules).err());
+    let answer = answer.map_err(|error| invalid_rules(error, broken))?;
     Ok(rules_changed(&on, &answer))
 }
 
@@ -193,6 +196,23 @@ pub(super) async fn auction_rules(gate: &Gate, request: Request) -> Handled {
     let request = SetAuctionRules { instrument: on.id, rules, seed, level };
     let answer = gate.send(&call.cx(), request).await;
     let answer = answer.map_err(|error| invalid_rules(error, || rules.check().err()))?;
+    Ok(rules_changed(&on, &answer))
+}
+
+/// `POST /v1/admin/contract-terms`
+pub(super) async fn contract_terms(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: ContractTermsRequest<'_> = call.json()?;
+    let level = call.level(gate, None)?;
+    let on = gate.listing(&call.cx(), &body.instrument).await?;
+    // The engine needs all terms at once; omitted ones keep their last released value.
+    let question = GetInstrument { instrument: on.id };
+    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer;
+    let terms = contract_terms_over(&body, before.terms, &on)?;
+    let request = SetContractTerms { instrument: on.id, terms, level };
+    let answer = gate.send(&call.cx(), request).await;
+    let rules = &before.instrument.spec.rules;
+    let answer = answer.map_err(|error| invalid_rules(error, || terms.check(rules).err()))?;
     Ok(rules_changed(&on, &answer))
 }
 

@@ -44,7 +44,8 @@ fn flags_of(kind: CommandKind) -> u16 {
         CommandKind::Withdraw
         | CommandKind::HoldWithdrawal
         | CommandKind::CreateInstrument
-        | CommandKind::SetRules => flag::WIDE,
+        | CommandKind::SetRules
+        | CommandKind::SetContractTerms => flag::WIDE,
         CommandKind::Tick
         | CommandKind::Disconnect
         | CommandKind::SetDeadMan
@@ -195,6 +196,10 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             Command::HaltTrading { scope, duration_ms }
         }
         CommandKind::SetCircuitBreaker => Command::SetCircuitBreaker(reader.circuit_breaker()?),
+        CommandKind::SetContractTerms => {
+            let (instrument, terms) = reader.contract_terms(flags)?;
+            Command::SetContractTerms { instrument, terms }
+        }
     })
 }
 

@@ -147,6 +147,7 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.circuit_breaker(breaker);
             0
         }
+        Command::SetContractTerms { instrument, terms } => out.contract_terms(*instrument, terms),
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

@@ -140,7 +140,8 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::WithdrawalSettled
         | EventKind::WithdrawalReleased
         | EventKind::InstrumentCreated
-        | EventKind::RulesSet => flag::WIDE,
+        | EventKind::RulesSet
+        | EventKind::ContractTermsSet => flag::WIDE,
         EventKind::Ticked
         | EventKind::Rested
         | EventKind::Repeated
@@ -362,6 +363,10 @@ fn event_body(
             body.zeros::<4>()?;
             let (price, until) = (body.price()?, body.time()?);
             Event::LimitStateSet { instrument, side, price, until }
+        }
+        EventKind::ContractTermsSet => {
+            let (instrument, terms) = body.contract_terms(head.rest_unused()?)?;
+            Event::ContractTermsSet { instrument, terms }
         }
     })
 }

@@ -240,6 +240,9 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.circuit_breaker(breaker);
             Head::new(0, 0, 0)
         }
+        Event::ContractTermsSet { instrument, terms } => {
+            Head::new(out.contract_terms(*instrument, terms), 0, 0)
+        }
         Event::LimitStateSet { instrument, side, price, until } => {
             out.words([u64::from(instrument.0), price.0 as u64, until.0]);
             Head::new(0, side.number(), 0)

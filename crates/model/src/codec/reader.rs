@@ -3,9 +3,10 @@
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
     AccountId, Amount, Attribution, AuctionRules, AuditReason, CallDepth, CircuitBreakerRule,
-    CurrencyId, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
-    MemberId, OrderId, PlannedTransition, Price, Quantity, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
+    ContractTerms, CurrencyId, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, LotFees, MemberId, OrderId, PlannedTransition, Price, Quantity, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp,
+    TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -401,6 +402,25 @@ impl<'a> Reader<'a> {
             Some(scope) => Ok(scope),
             None => Self::fault(at, DecodeFault::OutOfRange("scope")),
         }
+    }
+
+    /// An instrument, and the terms of its contract.
+    pub(super) fn contract_terms(
+        &mut self,
+        flags: u16,
+    ) -> Result<(InstrumentId, ContractTerms), DecodeError> {
+        let instrument = self.instrument()?;
+        let given = self.boolean("lot_fees")?;
+        self.zeros::<3>()?;
+        let low = [self.u64()?, self.u64()?, self.u64()?, self.u64()?];
+        let at = self.at;
+        let [notional_max, maker, taker, auction] = self.amounts(flags, low)?;
+        let fees = LotFees { maker, taker, auction };
+        let lot_fees = given.then_some(fees);
+        if !given && [maker, taker, auction] != [Amount::ZERO; 3] {
+            return Self::fault(at, DecodeFault::NotCanonical("fees not given"));
+        }
+        Ok((instrument, ContractTerms { notional_max, lot_fees }))
     }
 
     /// A circuit breaker.

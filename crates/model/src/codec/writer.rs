@@ -2,8 +2,8 @@
 
 use super::flag;
 use crate::{
-    Attribution, AuctionRules, CircuitBreakerRule, InstrumentSpec, PlannedTransition, Restrict,
-    Text, TradingRules,
+    Attribution, AuctionRules, CircuitBreakerRule, ContractTerms, InstrumentId, InstrumentSpec,
+    PlannedTransition, Restrict, Text, TradingRules,
 };
 
 /// Writes into a buffer that has room for the largest record.
@@ -136,6 +136,21 @@ impl<'a> Writer<'a> {
                 | u64::from(rules.limit_range_ppm) << 32,
             halves(rules.limit_state_ms, rules.halt_ms),
         ]);
+    }
+
+    /// Writes the terms of an instrument's contract; returns the flags of its amounts.
+    pub(super) fn contract_terms(
+        &mut self,
+        instrument: InstrumentId,
+        terms: &ContractTerms,
+    ) -> u16 {
+        let fees = terms.lot_fees.map(|fees| [fees.maker.0, fees.taker.0, fees.auction.0]);
+        let [maker, taker, auction] = fees.unwrap_or_default();
+        let amounts = Amounts([terms.notional_max.0, maker, taker, auction]);
+        self.words([halves(instrument.0, u32::from(fees.is_some()))]);
+        self.words(amounts.low());
+        self.high_halves(amounts.flag(), &amounts);
+        amounts.flag()
     }
 
     /// Writes a circuit breaker.

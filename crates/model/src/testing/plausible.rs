@@ -4,10 +4,11 @@
 use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
-    CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
-    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
-    PostOnly, Price, Quantity, Reference, Restrict, Restriction, RestrictionTarget, Scale,
-    SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    ContractTerms, CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef,
+    OrderSize, PlannedTransition, PostOnly, Price, Quantity, Reference, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
+    Transfer,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -266,6 +267,8 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         restrict(bounds).prop_map(Command::Restrict),
         timetable(bounds),
         halt(bounds),
+        (instrument(bounds), contract_terms())
+            .prop_map(|(instrument, terms)| Command::SetContractTerms { instrument, terms }),
     ]
 }
 
@@ -396,6 +399,20 @@ pub fn auction_rules() -> impl Strategy<Value = AuctionRules> {
     )
 }
 
+/// Terms of a contract that are consistent, and bind no order of these bounds for long.
+pub fn contract_terms() -> impl Strategy<Value = ContractTerms> {
+    let most = prop_oneof![Just(Amount::ZERO), (1_000_000..1_i128 << 90).prop_map(Amount)];
+    let fees = (0..=1_000_i128, -1_000..=1_000_i128, 0..=1_000_i128).prop_map(
+        |(taker, maker, auction)| LotFees {
+            maker: Amount(maker.clamp(-taker, taker)),
+            taker: Amount(taker),
+            auction: Amount(auction.min(taker)),
+        },
+    );
+    (most, proptest::option::of(fees))
+        .prop_map(|(notional_max, lot_fees)| ContractTerms { notional_max, lot_fees })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,7 +423,10 @@ mod tests {
             rules in rules(Bounds::default()),
             auctions in auction_rules(),
             transition in transition(Bounds::default()),
+            terms in contract_terms(),
         ) {
+            let plain = TradingRules { notional_min: Amount(1_000_000), ..rules };
+            prop_assert_eq!(terms.check(&plain), Ok(()));
             prop_assert_eq!(rules.check(), Ok(()));
             prop_assert_eq!(auctions.check(), Ok(()));
             prop_assert_eq!(transition.check(), Ok(()));

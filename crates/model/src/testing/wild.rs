@@ -2,13 +2,13 @@
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, Currency, CurrencyId,
-    Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, Interrupted, MassCancel, MemberId, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
-    Reduced, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
-    SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules,
-    Transfer, Uncrossed,
+    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, ContractTerms, Currency,
+    CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees, MassCancel, MemberId,
+    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price,
+    Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId,
+    TradingHalted, TradingRules, Transfer, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -281,7 +281,19 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => (halt_scope(), uint32())
             .prop_map(|(scope, duration_ms)| Command::HaltTrading { scope, duration_ms }),
         1 => circuit_breaker().prop_map(Command::SetCircuitBreaker),
+        1 => (instrument(), contract_terms())
+            .prop_map(|(instrument, terms)| Command::SetContractTerms { instrument, terms }),
     ]
+}
+
+fn contract_terms() -> impl Strategy<Value = ContractTerms> {
+    let fees = (amount(), amount(), amount()).prop_map(|(maker, taker, auction)| LotFees {
+        maker,
+        taker,
+        auction,
+    });
+    (amount(), proptest::option::of(fees))
+        .prop_map(|(notional_max, lot_fees)| ContractTerms { notional_max, lot_fees })
 }
 
 fn halt_scope() -> impl Strategy<Value = HaltScope> {
@@ -444,6 +456,8 @@ fn timetable_event() -> impl Strategy<Value = Event> {
             Event::TradingHalted(TradingHalted { scope, until, cause })
         }),
         circuit_breaker().prop_map(Event::CircuitBreakerSet),
+        (instrument(), contract_terms())
+            .prop_map(|(instrument, terms)| Event::ContractTermsSet { instrument, terms }),
         (instrument(), side(), price(), time()).prop_map(|(instrument, side, price, until)| {
             Event::LimitStateSet { instrument, side, price, until }
         }),

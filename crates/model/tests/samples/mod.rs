@@ -3,13 +3,13 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind, Currency,
-    CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling,
-    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, MassCancel,
-    MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly,
-    Price, Quantity, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp,
-    Trade, TradeId, TradingHalted, TradingRules, Transfer, Uncrossed,
+    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind, ContractTerms,
+    Currency, CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope,
+    Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees,
+    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
+    PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
+    Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol,
+    Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules, Transfer, Uncrossed,
 };
 
 /// The time of all samples.
@@ -162,6 +162,11 @@ fn auction_rules() -> AuctionRules {
     }
 }
 
+fn contract_terms(notional_max: Amount) -> ContractTerms {
+    let fees = LotFees { maker: Amount(-0x8e), taker: Amount(0x8f), auction: Amount(0x90) };
+    ContractTerms { notional_max, lot_fees: Some(fees) }
+}
+
 fn circuit_breaker(calendar: Name) -> CircuitBreakerRule {
     CircuitBreakerRule { calendar, instrument: INSTRUMENT, range_ppm: 0x89, halt_ms: 0x8a }
 }
@@ -269,6 +274,11 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
         full(Command::HaltTrading { scope: HaltScope::Calendar(full_text()), duration_ms: 0x8b }),
         short(Command::SetCircuitBreaker(circuit_breaker(Name::EMPTY))),
         full(Command::SetCircuitBreaker(circuit_breaker(full_text()))),
+        short(Command::SetContractTerms {
+            instrument: INSTRUMENT,
+            terms: contract_terms(Amount(0x8d)),
+        }),
+        full(Command::SetContractTerms { instrument: INSTRUMENT, terms: contract_terms(WIDE) }),
     ]
 }
 
@@ -490,6 +500,11 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         full(halted(HaltScope::Calendar(full_text()))),
         short(Event::CircuitBreakerSet(circuit_breaker(Name::EMPTY))),
         full(Event::CircuitBreakerSet(circuit_breaker(full_text()))),
+        short(Event::ContractTermsSet {
+            instrument: INSTRUMENT,
+            terms: contract_terms(Amount(0x8d)),
+        }),
+        full(Event::ContractTermsSet { instrument: INSTRUMENT, terms: contract_terms(WIDE) }),
         short(Event::LimitStateSet {
             instrument: INSTRUMENT,
             side: Side::Sell,

@@ -3,7 +3,7 @@
 use super::scale_of;
 use crate::Error;
 use crate::cli::connection::named;
-use rialto_client::api::{AuctionRulesRequest, RulesRequest};
+use rialto_client::api::{AuctionRulesRequest, ContractTermsRequest, LotFeesRequest, RulesRequest};
 use rialto_model::{CallDepth, InstrumentKind, Scale, SelfTrade};
 use serde::Serialize;
 
@@ -114,6 +114,45 @@ impl RuleArguments {
             open_orders_max: self.open_orders_max,
             day_end_s: self.day_end_s,
             risk: self.risk,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ContractTermsArguments {
+    /// The largest price times quantity of an order; 0 is no limit.
+    #[arg(long)]
+    notional_max: Option<String>,
+    /// Fee of the incoming order for a lot, in the quote currency. Fees by the lot replace the rates.
+    #[arg(long, requires_all = ["maker_lot_fee", "auction_lot_fee"])]
+    taker_lot_fee: Option<String>,
+    /// Fee of the resting order for a lot; negative for a rebate.
+    #[arg(long, requires = "taker_lot_fee", allow_hyphen_values = true)]
+    maker_lot_fee: Option<String>,
+    /// Fee of both sides of a trade in an auction for a lot.
+    #[arg(long, requires = "taker_lot_fee")]
+    auction_lot_fee: Option<String>,
+    /// Remove fees by the lot: the rates are charged again.
+    #[arg(long, conflicts_with = "taker_lot_fee")]
+    remove_lot_fees: bool,
+}
+
+impl ContractTermsArguments {
+    pub(super) fn request<'a>(&'a self, symbol: &'a str) -> ContractTermsRequest<'a> {
+        let fees = (&self.maker_lot_fee, &self.taker_lot_fee, &self.auction_lot_fee);
+        let lot_fees = match fees {
+            (Some(maker), Some(taker), Some(auction)) => Some(LotFeesRequest {
+                maker: maker.as_str().into(),
+                taker: taker.as_str().into(),
+                auction: auction.as_str().into(),
+            }),
+            _ => None,
+        };
+        ContractTermsRequest {
+            instrument: symbol.into(),
+            notional_max: self.notional_max.as_deref().map(Into::into),
+            lot_fees,
+            remove_lot_fees: self.remove_lot_fees,
         }
     }
 }

@@ -21,7 +21,7 @@ use audit::Audit;
 use calendar::CalendarAction;
 use clap::Subcommand;
 use halt::Halt;
-use instrument::{AuctionRuleArguments, Instrument, RuleArguments};
+use instrument::{AuctionRuleArguments, ContractTermsArguments, Instrument, RuleArguments};
 use keys::KeyAction;
 use restrictions::{Restrict, Restrictions};
 use rialto_client::api::{
@@ -118,6 +118,14 @@ enum Action {
         symbol: String,
         #[command(flatten)]
         rules: AuctionRuleArguments,
+    },
+    /// Change the terms of an instrument's contract: the largest notional of an order, and fees by the
+    /// lot; what is not given stays as it is.
+    ContractTerms {
+        /// The instrument.
+        symbol: String,
+        #[command(flatten)]
+        terms: ContractTermsArguments,
     },
     /// Restrict the venue, a member, an account or an instrument, or lift a restriction.
     Restrict(Restrict),
@@ -233,6 +241,9 @@ impl Action {
             }
             Action::AuctionRules { symbol, rules } => {
                 change(venue, Route::AdminAuctionRules, &[], &rules.request(symbol))
+            }
+            Action::ContractTerms { symbol, terms } => {
+                change(venue, Route::AdminContractTerms, &[], &terms.request(symbol))
             }
             Action::Restrict(restrict) => {
                 change(venue, Route::AdminRestrict, &[], &restrict.request())
