@@ -8,8 +8,9 @@ use crate::remote::NO_BODY;
 use crate::terminal::say;
 use rialto_client::api::{
     AuctionAnswer, AuctionResultInfo, BookAnswer, BookLevel, BookOf, BookOrderInfo, BookQuery,
-    FreshQuery, InstrumentsAnswer, LevelInfo, Route, TradesAnswer, TradesQuery,
+    FreshQuery, InstrumentsAnswer, LevelInfo, LotFeesInfo, Route, TradesAnswer, TradesQuery,
 };
+use rialto_client::model::Decimal;
 use std::fmt::Display;
 use std::io::{IsTerminal, stdout};
 use std::time::Duration;
@@ -206,11 +207,17 @@ impl Instruments {
                 Column("TICK", Align::Right),
                 Column("LOT", Align::Right),
                 Column("LEAST", Align::Right),
+                Column("MOST", Align::Right),
                 Column("COLLAR PPM", Align::Right),
-                Column("MAKER PPM", Align::Right),
-                Column("TAKER PPM", Align::Right),
+                Column("MAKER FEE", Align::Right),
+                Column("TAKER FEE", Align::Right),
             ];
             let rows = answer.instruments.iter().map(|instrument| {
+                let fee = |ppm: i32, by_lot: fn(&LotFeesInfo) -> Decimal| match &instrument.lot_fees
+                {
+                    Some(fees) => format!("{} a lot", by_lot(fees)),
+                    None => format!("{ppm} ppm"),
+                };
                 [
                     instrument.symbol.to_string(),
                     instrument.state.name().to_owned(),
@@ -218,9 +225,10 @@ impl Instruments {
                     instrument.tick.to_string(),
                     instrument.lot.to_string(),
                     instrument.notional_min.to_string(),
+                    show::or_dash(instrument.notional_max),
                     instrument.collar_ppm.to_string(),
-                    instrument.maker_fee_ppm.to_string(),
-                    instrument.taker_fee_ppm.to_string(),
+                    fee(instrument.maker_fee_ppm, |fees| fees.maker),
+                    fee(instrument.taker_fee_ppm, |fees| fees.taker),
                 ]
             });
             show::table(&columns, rows.collect(), "no instruments");

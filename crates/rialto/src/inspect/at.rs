@@ -35,7 +35,7 @@ pub struct AtArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// The price levels of an instrument.
+    /// The phase of an instrument, and its price levels.
     Book {
         /// Its symbol, such as BTC-USD.
         symbol: String,
@@ -100,7 +100,7 @@ fn what(args: &AtArgs, disk: &Arc<dyn Disk>, keys: &KeyRing, core: &Core) -> Res
             let mut markets = core.instruments();
             let market = markets.find(|market| market.instrument.spec.symbol.as_str() == symbol);
             if let Some(market) = market {
-                return Ok(shown::book(core, market.instrument, *depth));
+                return Ok(shown::book(core, &market, *depth));
             }
             let listed: Vec<String> = core
                 .instruments()

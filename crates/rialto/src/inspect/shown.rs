@@ -1,8 +1,9 @@
 //! Parts of a past state as JSON, numbers as exact decimals.
 
 use super::utc;
+use rialto_core::InstrumentView;
 use rialto_engine::{Core, OrderState};
-use rialto_model::{AccountId, Amount, Decimal, Instrument, Side, Timestamp};
+use rialto_model::{AccountId, Amount, Decimal, Side, Timestamp};
 use serde_json::{Value, json};
 
 /// The sequence and time of the state.
@@ -10,8 +11,9 @@ pub(super) fn moment(core: &Core) -> Value {
     json!({"seq": core.seq(), "time": utc::show(core.time())})
 }
 
-/// The best levels of both sides of a book.
-pub(super) fn book(core: &Core, instrument: &Instrument, depth: usize) -> Value {
+/// The phase of an instrument, and the best levels of both sides of its book.
+pub(super) fn book(core: &Core, market: &InstrumentView<'_>, depth: usize) -> Value {
+    let instrument = market.instrument;
     let levels = |side: Side| -> Vec<Value> {
         let book = core.book(instrument.id).into_iter();
         let levels = book.flat_map(|book| book.levels(side)).take(depth);
@@ -27,6 +29,11 @@ pub(super) fn book(core: &Core, instrument: &Instrument, depth: usize) -> Value 
     json!({
         "symbol": instrument.spec.symbol,
         "state": instrument.state,
+        "calendar": (!market.calendar.is_empty()).then_some(market.calendar),
+        "halted_until": market.halted_until.map(utc::show),
+        "limit_state": market
+            .limit_state
+            .map(|(side, until)| format!("{} until {}", side.name(), utc::show(until))),
         "bids": levels(Side::Buy),
         "asks": levels(Side::Sell),
     })

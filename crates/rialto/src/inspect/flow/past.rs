@@ -159,7 +159,7 @@ impl Concerns {
         }
         let market = self.instrument.and_then(|id| core.instrument(id));
         if let Some(market) = market {
-            let book = shown::book(core, market.instrument, 1);
+            let book = shown::book(core, &market, 1);
             for (side, best) in [("bids", "best bid"), ("asks", "best ask")] {
                 let level = &book[side][0];
                 let best_level = match level.is_null() {
