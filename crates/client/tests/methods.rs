@@ -5,8 +5,8 @@ mod test_venue;
 
 use rialto_client::api::{
     AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery,
-    CalendarAssignRequest, CalendarQuery, CancelQuery, CancelRequest, DeadManRequest,
-    ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, HaltRequest,
+    CalendarAssignRequest, CalendarQuery, CancelQuery, CancelRequest, ContractTermsRequest,
+    DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, HaltRequest,
     KeyCreateRequest, KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery, Listed,
     MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
     PhaseRequest, PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest,
@@ -164,6 +164,17 @@ fn an_operator_runs_the_venue() {
         let changed = operator.change_auction_rules(&rules).await.unwrap();
         let fresh = FreshQuery { min_seq: Some(changed.seq) };
         let auction = operator.auction("BTC-USD", &fresh).await.unwrap();
+        let terms = ContractTermsRequest {
+            instrument: "BTC-USD".into(),
+            notional_max: Some("1000000".into()),
+            lot_fees: None,
+            remove_lot_fees: true,
+        };
+        let limited = operator.change_contract_terms(&terms).await.unwrap();
+        let fresh = FreshQuery { min_seq: Some(limited.seq) };
+        let listed = operator.instrument("BTC-USD", &fresh).await.unwrap();
+        let most = listed.instrument.notional_max.map(|most| most.to_string());
+        assert_eq!((most.as_deref(), listed.instrument.lot_fees), (Some("1000000.00"), None));
         let told = (auction.auction.state, auction.rules.fee_ppm);
         assert_eq!(told, (InstrumentState::ClosingCall, 5));
         operator.resume(&btc).await.unwrap();

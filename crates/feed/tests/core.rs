@@ -418,6 +418,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 },
                 Event::CircuitBreakerSet(_) => "circuit breaker set",
                 Event::LimitStateSet { .. } => "limit state set",
+                Event::ContractTermsSet { .. } => "contract terms set",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;

@@ -36,7 +36,7 @@ pub(crate) fn setting() -> [Command; 2] {
     [Command::SetRulesVersion { version }, Command::CreateInstrument(spec)]
 }
 
-/// A call, and its end by a command or by itself.
+/// A call, and its end by a command or by itself; sometimes a halt.
 pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
     let middle = random.pick(&MIDDLES);
     let mut commands = vec![Command::SetAuctionRules {
@@ -44,6 +44,10 @@ pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
         rules: auction_rules(random),
         seed: random.next(),
     }];
+    if random.percent(30) {
+        let (instrument, terms) = (AUCTIONED, contract_terms(random));
+        commands.push(Command::SetContractTerms { instrument, terms });
+    }
     let is_interrupted = random.percent(40);
     let phase = match is_interrupted {
         true => InstrumentState::Call,
@@ -68,7 +72,17 @@ pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
         0 => wide(random, middle, &mut commands),
         _ => narrow(random, middle, (phase, now), &mut commands),
     }
-    if !is_interrupted || random.percent(30) {
+    let is_halted = random.percent(30);
+    if is_halted {
+        let scope = match random.below(4) {
+            0 => HaltScope::Venue,
+            _ => HaltScope::Instrument(AUCTIONED),
+        };
+        let duration_ms = 1 + random.below(CALL_MS) as u32;
+        commands.push(Command::HaltTrading { scope, duration_ms });
+    }
+    // A halt ends by itself, and mostly leads to a call that does so too.
+    if (!is_interrupted && !is_halted) || random.percent(30) {
         let next = match phase {
             InstrumentState::ClosingCall => InstrumentState::Closed,
             _ => InstrumentState::Open,
@@ -96,6 +110,13 @@ fn auction_rules(random: &mut Random) -> AuctionRules {
         random_end_ms: random.below(CALL_MS) as u32,
         ..AuctionRules::PLAIN
     }
+}
+
+/// Fees by the lot, or none.
+fn contract_terms(random: &mut Random) -> ContractTerms {
+    let taker = random.below(5) as i128;
+    let fees = LotFees { maker: Amount(-taker), taker: Amount(taker), auction: Amount(taker / 2) };
+    ContractTerms { lot_fees: random.percent(60).then_some(fees), ..ContractTerms::PLAIN }
 }
 
 /// Orders of all kinds at few prices, of which most trade.

@@ -32,6 +32,8 @@ pub(crate) struct Coverage {
     searches: u64,
     /// A journal that ended while its orders traded.
     uncrossings: u64,
+    /// A journal that ended while it was halted for a time.
+    halts: u64,
     /// A snapshot that was used and was taken while it looked for its price.
     searches_in_snapshots: u64,
     /// A snapshot that was used and was taken while its orders traded.
@@ -41,6 +43,7 @@ pub(crate) struct Coverage {
     extended: u64,
     until_command: u64,
     timed: u64,
+    reopened: u64,
     pub(crate) extremes: Met,
     longest: u64,
 }
@@ -64,12 +67,14 @@ impl Coverage {
         let (ended_in, snapshot_in) = (auction(report.last), report.snapshot.and_then(auction));
         self.searches += u64::from(ended_in == Some(Auction::Searches));
         self.uncrossings += u64::from(ended_in == Some(Auction::Trades));
+        self.halts += u64::from(ended_in == Some(Auction::Halted));
         self.searches_in_snapshots += u64::from(snapshot_in == Some(Auction::Searches));
         self.uncrossings_in_snapshots += u64::from(snapshot_in == Some(Auction::Trades));
         self.interrupted += u64::from(oracle.calls.interrupted > 0);
         self.extended += u64::from(oracle.calls.extended > 0);
         self.until_command += u64::from(oracle.calls.until_command > 0);
         self.timed += u64::from(oracle.calls.timed > 0);
+        self.reopened += u64::from(oracle.calls.reopened > 0);
     }
 
     /// The names of events that never happened.
@@ -95,12 +100,14 @@ impl Coverage {
             ("recovery found a suspended taker", self.takers_suspended),
             ("recovery found an instrument that searched for its price", self.searches),
             ("recovery found an instrument whose auction traded", self.uncrossings),
+            ("recovery found an instrument that was halted for a time", self.halts),
             ("a snapshot was used that held a search", self.searches_in_snapshots),
             ("a snapshot was used that held an uncrossing", self.uncrossings_in_snapshots),
             ("trading was interrupted", self.interrupted),
             ("a call was extended", self.extended),
             ("a call was extended until a command", self.until_command),
             ("a call ended by itself", self.timed),
+            ("a halt ended by itself", self.reopened),
             ("a span of the chain was completed", self.longest / 4_096),
         ];
         let missing = met.into_iter().filter(|(_, count)| *count == 0);

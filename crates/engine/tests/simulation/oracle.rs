@@ -40,6 +40,8 @@ pub(crate) enum Auction {
     Searches,
     /// It has the price.
     Trades,
+    /// It is halted for a time.
+    Halted,
 }
 
 /// How often the auctioned instrument came to something.
@@ -53,6 +55,8 @@ pub(crate) struct Calls {
     pub(crate) until_command: u64,
     /// A tick ended a call.
     pub(crate) timed: u64,
+    /// A tick ended a halt.
+    pub(crate) reopened: u64,
 }
 
 pub(crate) struct Oracle {
@@ -148,7 +152,12 @@ impl Oracle {
                     let uncrosses = *state == InstrumentState::Uncrossing;
                     let is_tick = *command == Command::Tick;
                     self.calls.timed += u64::from(uncrosses && is_tick);
-                    auction = if uncrosses { Auction::Searches } else { Auction::None };
+                    self.calls.reopened += u64::from(auction == Auction::Halted && is_tick);
+                    auction = match state {
+                        InstrumentState::Uncrossing => Auction::Searches,
+                        InstrumentState::Halted => Auction::Halted,
+                        _ => Auction::None,
+                    };
                 }
                 Event::Uncrossed(Uncrossed { instrument: AUCTIONED, .. }) => {
                     auction = Auction::Trades;

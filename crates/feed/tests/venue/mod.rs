@@ -169,6 +169,7 @@ impl Venue {
             (depth.bids.first().copied(), depth.asks.first().copied())
         );
         let view = self.core.instrument(id).unwrap();
+        assert_eq!(self.feed.terms(id), Some(view.terms));
         let mode = view.auction_rules.call_depth;
         if mode != CallDepth::Full && view.instrument.state.may_be_crossed() {
             let indicative = self.feed.auction(id).unwrap().indicative;
