@@ -174,7 +174,7 @@ fn an_operator_runs_the_venue() {
         let fresh = FreshQuery { min_seq: Some(limited.seq) };
         let listed = operator.instrument("BTC-USD", &fresh).await.unwrap();
         let most = listed.instrument.notional_max.map(|most| most.to_string());
-        assert_eq!((most.as_deref(), listed.instrument.lot_fees), (Some("1000000.00"), None));
+        assert_eq!((most.as_deref(), listed.instrument.lot_fees), (Some("1000000.000000"), None));
         let told = (auction.auction.state, auction.rules.fee_ppm);
         assert_eq!(told, (InstrumentState::ClosingCall, 5));
         operator.resume(&btc).await.unwrap();
