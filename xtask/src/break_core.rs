@@ -109,8 +109,8 @@ const ALTERATIONS: [Alteration; 27] = [
     Alteration {
         decision: "an amended order goes on owing what it owed",
         file: "amend.rs",
-        from: "let residue = detail.fees.residue();",
-        to: "let residue = 0;",
+        from: "market.fees(detail.fees.residue())",
+        to: "market.fees(0)",
         test: SHALLOW,
     },
     Alteration {

@@ -52,6 +52,7 @@ impl Core {
 
     /// Takes an order out of the book and enters it again under its id, with the fee rates in
     /// force. The residue of its fee stays with it.
+    #[inline]
     fn reenter<S: EventSink>(
         &mut self,
         slot: Slot,

@@ -1,7 +1,7 @@
 //! The terms of a contract: how much an order may be worth, and fees by the lot.
 
 use crate::Core;
-use crate::instruments::Market;
+use crate::instruments::{Market, NOTIONAL_CHECKED};
 use rialto_model::{
     Amount, ContractTerms, Event, InstrumentId, LotFees, Outcome, Price, Quantity, RejectReason,
     Side,
@@ -68,13 +68,10 @@ impl Market {
         }
     }
 
-    /// The largest fees that an order to buy a quantity can owe by the lot.
-    #[inline]
-    pub(crate) fn lot_fees_of_buy(&self, quantity: Quantity) -> Amount {
-        match &self.terms.lot_fees {
-            None => Amount::ZERO,
-            Some(fees) => LotFees::of(fees.taker, quantity, self.rules().lot),
-        }
+    /// What it costs at most to buy a quantity at a price, where fees are by the lot.
+    #[cold]
+    pub(crate) fn cost_by_lot(&self, price: Price, quantity: Quantity) -> Amount {
+        self.terms.buy_reserve(&self.instrument, price, quantity).expect(NOTIONAL_CHECKED)
     }
 
     /// The quantity that an amount buys at a price, with fees by the lot.

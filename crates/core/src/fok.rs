@@ -168,10 +168,8 @@ impl Market {
         let notional = self.instrument.notional(price, quantity);
         let notional = notional.expect("what is affordable is at most the amount of the order");
         match side {
-            Side::Buy => {
-                let fee = fees.charge_taker(by_order, notional);
-                Amount(notional.0 + fee.0 + self.lot_fees_of_buy(quantity).0)
-            }
+            Side::Buy if self.terms.lot_fees.is_some() => self.cost_by_lot(price, quantity),
+            Side::Buy => Amount(notional.0 + fees.charge_taker(by_order, notional).0),
             Side::Sell => notional,
         }
     }

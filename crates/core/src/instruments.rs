@@ -58,6 +58,8 @@ pub(crate) struct Market {
     pub(crate) notional_max: Amount,
 }
 
+pub(crate) const NOTIONAL_CHECKED: &str = "the notional of an order was checked when it came in";
+
 impl Market {
     /// An instrument that is open, and has traded nothing.
     pub(crate) fn new(instrument: Instrument, scales: (Scale, Scale)) -> Market {
@@ -271,13 +273,11 @@ impl Market {
             return Amount::ZERO;
         }
         match side {
-            Side::Buy => {
-                let reserve = self
-                    .instrument
-                    .buy_reserve(limit, quantity, fees.taker_ppm(), fees.residue())
-                    .expect("the notional of an order was checked when it came in");
-                Amount(reserve.0 + self.lot_fees_of_buy(quantity).0)
-            }
+            Side::Buy if self.terms.lot_fees.is_some() => self.cost_by_lot(limit, quantity),
+            Side::Buy => self
+                .instrument
+                .buy_reserve(limit, quantity, fees.taker_ppm(), fees.residue())
+                .expect(NOTIONAL_CHECKED),
             Side::Sell => self.instrument.base_amount(quantity),
         }
     }
