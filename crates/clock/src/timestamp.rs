@@ -15,6 +15,8 @@ impl Timestamp {
     pub const ZERO: Self = Self(0);
     /// The latest time; as a due time it means "never".
     pub const MAX: Self = Self(u64::MAX);
+    /// Nanoseconds in a millisecond.
+    pub const MILLISECOND: u64 = 1_000_000;
     /// Nanoseconds in a second.
     pub const SECOND: u64 = 1_000_000_000;
     /// Nanoseconds in a day.

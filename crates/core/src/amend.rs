@@ -1,7 +1,6 @@
 //! Changing an open order: smaller in place, or out of the book and in again.
 
 use crate::book::{LimitOrder, Slot};
-use crate::contract::WITH_CONTRACT_TERMS;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, STAND_IN};
@@ -195,7 +194,7 @@ impl Core {
         if price == detail.price && quantity == detail.total {
             return Err(RejectReason::NothingToAmend);
         }
-        if quantity != detail.total || self.rules_since(WITH_CONTRACT_TERMS) {
+        if quantity != detail.total || self.rules_since(5) {
             market.check_quantity(quantity)?;
         }
         if price != detail.price {

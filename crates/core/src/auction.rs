@@ -10,7 +10,7 @@ use crate::sink::Noticing;
 use crate::{Core, EventSink};
 use rialto_model::{
     Amount, DoneReason, Event, InstrumentState, LotFees, Price, PriceRange, Quantity, ReduceReason,
-    SelfTrade, Side, Trade, TradeId, Uncrossed,
+    SelfTrade, Side, Timestamp, Trade, TradeId, Uncrossed,
 };
 
 /// Orders that a trade of an auction touches.
@@ -67,23 +67,33 @@ pub(crate) enum Stage {
 }
 
 impl Core {
-    /// Begins the uncrossing of an instrument, whose book is frozen until it has ended.
+    /// Begins the uncrossing of an instrument, whose book is frozen until it has ended. Orders that were
+    /// over at the time `since` take no part.
     pub(crate) fn begin_uncrossing<S: EventSink>(
         &mut self,
         at: u16,
         next: InstrumentState,
+        since: Timestamp,
         sink: &mut S,
     ) -> Auction {
         let market = &mut self.markets[usize::from(at)];
         let phase = market.state();
         let check = match market.call {
-            Some(call) if call.until_command() => PriceCheck::Off,
+            Some(call) if call.waits_for_command() => PriceCheck::Off,
+            Some(halt) if phase == InstrumentState::Halted && halt.extended => PriceCheck::Off,
             Some(call) if call.extended => PriceCheck::Extended,
             _ => PriceCheck::First,
         };
-        market.uncrossing_since = self.time;
+        market.uncrossing_since = since;
         self.enter_phase(at, InstrumentState::Uncrossing, sink);
         Auction { market: at, phase, next, check, stage: Stage::Expiring }
+    }
+
+    /// The time at which orders must have been over, so that they take no part in the auction after a call
+    /// that ended at a time: the last moment before. Before rules version 5 it was the present, so that
+    /// an order which was valid until the end of the call took no part.
+    pub(crate) fn last_moment_before(&self, end: Timestamp) -> Timestamp {
+        if self.rules_since(5) { Timestamp(end.0.saturating_sub(1)) } else { self.time }
     }
 
     /// Continues the auction whose turn it is.

@@ -7,16 +7,13 @@ use rialto_model::{
     Side,
 };
 
-/// The first version of the rules with terms of contracts.
-pub(crate) const WITH_CONTRACT_TERMS: u32 = 5;
-
 impl Core {
     pub(crate) fn set_contract_terms(
         &mut self,
         id: InstrumentId,
         terms: &ContractTerms,
     ) -> Result<(Event, Outcome), RejectReason> {
-        if !self.rules_since(WITH_CONTRACT_TERMS) {
+        if !self.rules_since(5) {
             return Err(RejectReason::CommandUnknown);
         }
         let at = usize::from(self.market(id)?);
@@ -33,11 +30,6 @@ impl Core {
 }
 
 impl Market {
-    pub(crate) fn set_terms(&mut self, terms: ContractTerms) {
-        self.notional_max = terms.largest_notional();
-        self.terms = terms;
-    }
-
     /// The fees of the incoming and of the resting order in a trade, where they are by the lot. A seller
     /// pays no more than it is paid, and a rebate is at most the fee of the incoming order.
     #[cold]

@@ -45,6 +45,13 @@ impl Fees {
         (self.0 & ((1 << RESIDUE_BITS) - 1)) as u32
     }
 
+    /// The rates of fees that owe nothing, and a residue.
+    #[inline]
+    pub(crate) fn with_residue(self, residue: u32) -> Fees {
+        debug_assert!(self.residue() == 0 && i128::from(residue) < rialto_model::PPM);
+        Fees(self.0 | u64::from(residue))
+    }
+
     #[inline]
     fn set_residue(&mut self, residue: u32) {
         self.0 = self.0 >> RESIDUE_BITS << RESIDUE_BITS | u64::from(residue);

@@ -15,8 +15,6 @@ use rialto_model::{
     Outcome, PPM, Price, PriceRange, RejectReason, Timestamp, TradingHalted,
 };
 
-const MILLISECOND: u64 = 1_000_000;
-
 /// A halt that has not been made for all its instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Halting {
@@ -76,15 +74,18 @@ impl Market {
     /// Where its trading goes on after a halt, if a halt for a time can begin now.
     fn after_halt(&self) -> Option<InstrumentState> {
         match (self.state(), &self.call) {
-            (InstrumentState::PreOpen, _) => Some(InstrumentState::PreOpen),
+            (
+                InstrumentState::PreOpen
+                | InstrumentState::Call
+                | InstrumentState::ClosingCall
+                | InstrumentState::Halted,
+                Some(call),
+            ) => Some(call.next),
+            (InstrumentState::PreOpen, None) => Some(InstrumentState::PreOpen),
             (InstrumentState::Open, _) | (InstrumentState::Call, None) => {
                 Some(InstrumentState::Open)
             }
             (InstrumentState::ClosingCall, None) => Some(InstrumentState::Closed),
-            (
-                InstrumentState::Call | InstrumentState::ClosingCall | InstrumentState::Halted,
-                Some(call),
-            ) => Some(call.next),
             _ => None,
         }
     }
@@ -100,7 +101,7 @@ impl Core {
         if !self.rules_since(WITH_AUCTIONS) {
             return Err(RejectReason::CommandUnknown);
         }
-        let until = self.time.saturating_add(u64::from(duration_ms) * MILLISECOND);
+        let until = self.time.saturating_add(u64::from(duration_ms) * Timestamp::MILLISECOND);
         let halt = TimedHalt { until, cause: HaltCause::Operator };
         let calendar = match scope {
             HaltScope::Instrument(id) => {
@@ -181,16 +182,21 @@ impl Core {
     /// Halts an instrument, or makes its halt longer.
     fn halt<S: EventSink>(&mut self, at: u16, halt: TimedHalt, sink: &mut S) {
         let market = &self.markets[usize::from(at)];
-        let next = market.after_halt().expect("its state was checked");
-        let mut until = halt.until;
+        let mut next = market.after_halt().expect("its state was checked");
+        let (mut until, mut extended) = (halt.until, false);
         if market.state() == InstrumentState::Halted {
-            let call = market.call.expect("a halt for a time has an end");
-            until = until.max(call.ends);
+            let known = market.call.expect("a halt for a time has an end");
+            (until, extended) = (until.max(known.ends), known.extended);
         } else {
+            if self.rules_since(5) {
+                extended = market.call.is_some_and(|call| call.waits_for_command());
+            } else if market.state() == InstrumentState::PreOpen {
+                next = InstrumentState::PreOpen;
+            }
             self.enter_phase(at, InstrumentState::Halted, sink);
         }
         let no_cancel_from = Timestamp::MAX;
-        self.set_call(at, Some(TimedCall { ends: until, next, extended: false, no_cancel_from }));
+        self.set_call(at, Some(TimedCall { ends: until, next, extended, no_cancel_from }));
         let scope = HaltScope::Instrument(self.markets[usize::from(at)].instrument.id);
         sink.event(&Event::TradingHalted(TradingHalted { scope, until, cause: halt.cause }));
     }
@@ -212,8 +218,8 @@ impl Core {
 
     /// Ends a halt whose time is over: by a call, or in `pre_open`.
     pub(crate) fn end_halt<S: EventSink>(&mut self, at: u16, sink: &mut S) {
-        let call = self.markets[usize::from(at)].call;
-        let next = call.expect("a halt that ends by itself has an end").next;
+        let halt = self.markets[usize::from(at)].call;
+        let TimedCall { next, extended, .. } = halt.expect("a halt that ends by itself has an end");
         let phase = match next {
             InstrumentState::PreOpen => {
                 self.enter_phase(at, InstrumentState::PreOpen, sink);
@@ -223,9 +229,12 @@ impl Core {
             _ => InstrumentState::Call,
         };
         self.enter_phase(at, phase, sink);
-        let ends = self.time.saturating_add(self.markets[usize::from(at)].next_call_ns());
+        let ends = match extended {
+            true => Timestamp::MAX,
+            false => self.time.saturating_add(self.markets[usize::from(at)].next_call_ns()),
+        };
         let no_cancel_from = Timestamp::MAX;
-        let own = TimedCall { ends, next, extended: false, no_cancel_from };
+        let own = TimedCall { ends, next, extended, no_cancel_from };
         let planned = self.planned_call(at).filter(|planned| planned.ends > ends);
         self.set_call(at, Some(planned.unwrap_or(own)));
     }
@@ -233,7 +242,7 @@ impl Core {
     /// Halts trading because the best price of a side has stood at a limit for too long.
     pub(crate) fn halt_at_limit<S: EventSink>(&mut self, at: u16, sink: &mut S) {
         let halt_ms = self.markets[usize::from(at)].auction_rules.halt_ms;
-        let until = self.time.saturating_add(u64::from(halt_ms) * MILLISECOND);
+        let until = self.time.saturating_add(u64::from(halt_ms) * Timestamp::MILLISECOND);
         self.halt(at, TimedHalt { until, cause: HaltCause::LimitState }, sink);
     }
 
@@ -262,7 +271,8 @@ impl Core {
         Ok((Event::CircuitBreakerSet(*breaker), Outcome::Done))
     }
 
-    /// The circuit breaker that watches an instrument, whether it is armed or not.
+    /// The circuit breaker of an instrument's calendar, whether it is armed or not, if it watches the
+    /// instrument.
     fn breaker_on(&mut self, at: u16) -> Option<&mut Breaker> {
         let calendar = self.markets[usize::from(at)].calendar?;
         let breaker = self.calendars[usize::from(calendar)].breaker.as_mut();
@@ -270,15 +280,18 @@ impl Core {
     }
 
     /// Whether a circuit breaker watches an instrument.
-    pub(crate) fn is_watched(&mut self, at: u16) -> bool {
-        self.breaker_on(at).is_some()
+    pub(crate) fn is_watched(&self, at: u16) -> bool {
+        let breaker = |calendar: u8| self.calendars[usize::from(calendar)].breaker.as_ref();
+        let found = self.markets[usize::from(at)].calendar.and_then(breaker);
+        found.is_some_and(|breaker| breaker.market == at)
     }
 
     /// Arms the circuit breaker that watches an instrument, if there is one.
     pub(crate) fn arm_breaker(&mut self, at: u16) {
         if let Some(breaker) = self.breaker_on(at) {
+            let range_ppm = breaker.range_ppm;
             breaker.is_armed = true;
-            self.markets[usize::from(at)].breaker_ppm = breaker.range_ppm;
+            self.markets[usize::from(at)].breaker_ppm = range_ppm;
         }
     }
 
@@ -298,7 +311,7 @@ impl Core {
         let (instrument, calendar) = (market.instrument.id, market.calendar);
         let breaker = self.breaker_on(at).expect("an armed circuit breaker is known");
         breaker.is_armed = false;
-        let duration = u64::from(breaker.halt_ms) * MILLISECOND;
+        let duration = u64::from(breaker.halt_ms) * Timestamp::MILLISECOND;
         let until = self.time.saturating_add(duration);
         let PriceRange { low, high } = range;
         let interrupted = Interrupted { instrument, price, low, high, until_command: false };

@@ -56,6 +56,8 @@ pub(crate) struct Market {
     pub(crate) terms: ContractTerms,
     /// The largest notional of an order, by its terms.
     pub(crate) notional_max: Amount,
+    /// The rates of an order that is entered now, by its rules and terms.
+    rates: Fees,
 }
 
 pub(crate) const NOTIONAL_CHECKED: &str = "the notional of an order was checked when it came in";
@@ -86,6 +88,7 @@ impl Market {
             calendar: None,
             terms: ContractTerms::PLAIN,
             notional_max: Instrument::NOTIONAL_MAX,
+            rates: rates(&instrument.spec.rules),
         }
     }
 
@@ -253,10 +256,26 @@ impl Market {
     /// The fees of an order that is entered now, and that owes a residue already.
     #[inline]
     pub(crate) fn fees(&self, residue: u32) -> Fees {
-        if self.terms.lot_fees.is_some() {
-            return Fees::NONE;
-        }
-        Fees::new(self.rules().maker_fee_ppm, self.rules().taker_fee_ppm, residue)
+        self.rates.with_residue(residue)
+    }
+
+    pub(crate) fn set_rules(&mut self, rules: TradingRules) {
+        self.instrument.spec.rules = rules;
+        self.settle_rates();
+    }
+
+    pub(crate) fn set_terms(&mut self, terms: ContractTerms) {
+        self.notional_max = terms.largest_notional();
+        self.terms = terms;
+        self.settle_rates();
+    }
+
+    /// Fees by the lot replace the rates.
+    fn settle_rates(&mut self) {
+        self.rates = match self.terms.lot_fees {
+            Some(_) => Fees::NONE,
+            None => rates(self.rules()),
+        };
     }
 
     /// The reserve of an order for `quantity` at `limit`: quote currency and the taker fee for a
@@ -289,6 +308,10 @@ impl Market {
             Side::Sell => self.instrument.spec.base,
         }
     }
+}
+
+fn rates(rules: &TradingRules) -> Fees {
+    Fees::new(rules.maker_fee_ppm, rules.taker_fee_ppm, 0)
 }
 
 fn reason(error: InstrumentError) -> RejectReason {
@@ -407,7 +430,7 @@ impl Core {
             market.instrument.state = state;
         }
         let market = &mut self.markets[at];
-        market.instrument.spec.rules = *rules;
+        market.set_rules(*rules);
         market.grid = if is_empty { rules.tick } else { price_grid(market.grid, [rules.tick]) };
         self.arm_breaker(at as u16);
         Ok((Event::RulesSet { instrument: id, rules: *rules }, Outcome::Done))

@@ -4,8 +4,6 @@ use crate::instruments::Market;
 use crate::{Core, EventSink};
 use rialto_model::{Event, InstrumentState, Price, PriceRange, Side, Timestamp};
 
-const MILLISECOND: u64 = 1_000_000;
-
 /// The best price of a side stands at a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LimitState {
@@ -41,7 +39,8 @@ impl Market {
 }
 
 impl Core {
-    /// An order has come to rest. If it is alone at the limit, the time there begins.
+    /// An order has come to rest. If it is alone at its price and at the limit, the time there begins, anew
+    /// only if no better order stands there.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_limit<S: EventSink>(
@@ -53,23 +52,31 @@ impl Core {
     ) {
         let market = &self.markets[usize::from(at)];
         let is_alone = market.book.level(side, price).is_some_and(|level| level.orders == 1);
-        if is_alone && market.is_at_limit(side, price) {
+        // Before rules version 5 an order behind the best price, too, began the time anew.
+        let is_new = market.limit_state.is_none_or(|known| known.side != side)
+            || market.book.best(side) == Some(price)
+            || !self.rules_since(5);
+        if is_alone && is_new && market.is_at_limit(side, price) {
             self.enter_limit_state(at, side, price, sink);
         }
     }
 
-    /// Continuous trading has begun, perhaps with a best price that stands at the limit.
+    /// Continuous trading has begun, perhaps with a best price that stands at the limit. Both sides can do
+    /// so only where no tick is inside the limits; the buys count then, before rules version 5 the sells.
     pub(crate) fn find_limit_state<S: EventSink>(&mut self, at: u16, sink: &mut S) {
         for side in [Side::Buy, Side::Sell] {
             if let Some(price) = self.markets[usize::from(at)].best_at_limit(side) {
                 self.enter_limit_state(at, side, price, sink);
+                if self.rules_since(5) {
+                    return;
+                }
             }
         }
     }
 
     fn enter_limit_state<S: EventSink>(&mut self, at: u16, side: Side, price: Price, sink: &mut S) {
         let market = &self.markets[usize::from(at)];
-        let longest = u64::from(market.auction_rules.limit_state_ms) * MILLISECOND;
+        let longest = u64::from(market.auction_rules.limit_state_ms) * Timestamp::MILLISECOND;
         let instrument = market.instrument.id;
         let until = self.time.saturating_add(longest);
         self.set_limit_state(at, Some(LimitState { side, ends: until }));

@@ -69,6 +69,7 @@ impl Market {
     #[inline]
     pub(crate) fn check_cancel(&self, time: Timestamp) -> Result<(), RejectReason> {
         match self.state() {
+            InstrumentState::Open => Ok(()),
             InstrumentState::Uncrossing => Err(RejectReason::InstrumentUncrossing),
             InstrumentState::Call | InstrumentState::ClosingCall if self.forbids_cancels(time) => {
                 Err(RejectReason::NoCancelPeriod)
@@ -104,7 +105,7 @@ impl Core {
         let market = &mut self.markets[usize::from(at)];
         let trades = matches!(state, InstrumentState::Open | InstrumentState::Closed);
         if trades && market.state() != InstrumentState::Open && market.waits_for_auction() {
-            let mut auction = self.begin_uncrossing(at, state, sink);
+            let mut auction = self.begin_uncrossing(at, state, self.time, sink);
             let mut budget = ORDERS_PER_COMMAND;
             if !self.uncross_some(&mut auction, &mut budget, sink) {
                 self.background.wait_uncrossing(auction);

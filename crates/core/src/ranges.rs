@@ -35,7 +35,8 @@ pub(crate) struct TimedCall {
     pub(crate) ends: Timestamp,
     /// The phase after it; after the call that follows a halt.
     pub(crate) next: InstrumentState,
-    /// Whether it was extended, because the price of its auction was out of range.
+    /// Whether it was extended, because the price of its auction was out of range. Of a halt: whether a
+    /// command has to end the call that it interrupted.
     pub(crate) extended: bool,
     /// From when on members may not cancel or amend; [`Timestamp::MAX`] is never.
     pub(crate) no_cancel_from: Timestamp,
@@ -43,7 +44,7 @@ pub(crate) struct TimedCall {
 
 impl TimedCall {
     /// Whether a command has to end it.
-    pub(crate) fn until_command(&self) -> bool {
+    pub(crate) fn waits_for_command(&self) -> bool {
         self.ends == Timestamp::MAX
     }
 }
@@ -153,12 +154,11 @@ impl Market {
 
     /// How long the next call that interrupts or extends lasts, in nanoseconds.
     pub(crate) fn next_call_ns(&mut self) -> u64 {
-        const MILLISECOND: u64 = 1_000_000;
         let AuctionRules { call_ms, random_end_ms, .. } = self.auction_rules;
-        let most = u64::from(random_end_ms) * MILLISECOND;
+        let most = u64::from(random_end_ms) * Timestamp::MILLISECOND;
         self.calls += 1;
         let drawn = draw(CONTEXT, self.seed, self.instrument.id, self.calls);
-        u64::from(call_ms) * MILLISECOND + drawn % (most + 1)
+        u64::from(call_ms) * Timestamp::MILLISECOND + drawn % (most + 1)
     }
 }
 
@@ -242,8 +242,9 @@ impl Core {
     /// Ends the call of an instrument whose time is over.
     pub(crate) fn end_call<S: EventSink>(&mut self, at: u16, sink: &mut S) {
         let call = self.markets[usize::from(at)].call;
-        let next = call.expect("a call that has an end is known").next;
-        let auction = self.begin_uncrossing(at, next, sink);
+        let TimedCall { next, ends, .. } = call.expect("a call that has an end is known");
+        let since = self.last_moment_before(ends);
+        let auction = self.begin_uncrossing(at, next, since, sink);
         self.background.wait_uncrossing(auction);
     }
 }

@@ -42,8 +42,18 @@
 //! timetables as [`CommandUnknown`]. They have no event of who sent a command.
 //!
 //! Version 5 decides as version 4 does in an instrument whose contract has no terms of its own: see
-//! [Contracts](#contracts). Versions before it refuse terms as [`CommandUnknown`], and compare the quantity of an
-//! amended order with the rules only where it changes. Its state has format 5.
+//! [Contracts](#contracts). Versions before it refuse terms as [`CommandUnknown`]. Its state has format 5.
+//! In any instrument it decides otherwise than version 4 in these cases:
+//!
+//! | What | Version 4 | Version 5 |
+//! |---|---|---|
+//! | Quantity of an amended order whose price alone changes | not compared with the rules | compared |
+//! | Order valid until the end of a call that ends by itself | expires before the auction | takes part in it |
+//! | What is due in a tick that finishes a suspended taker | waits for the next tick, behind background work | is done in the same tick |
+//! | Halt of a call that lasts until a command | the call after it ends by itself | the call after it lasts until a command |
+//! | Halt of a `pre_open` that was extended | followed by `pre_open` | followed by a call, and by what the extension was on its way to |
+//! | Order that rests at a limit, behind the best of its side | begins the time at the limit anew | begins it only if it had not begun |
+//! | Both best prices at a limit, where no tick is inside | two limit states, of which the second counts | that of the buys |
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
@@ -171,7 +181,7 @@
 //! `next_due` is zero. It is suspended only if more is within its limit. Until it has traded, its
 //! status is `Open`.
 //!
-//! A tick continues with a suspended taker, which expires if its time is over; else it does what is
+//! A tick continues with a suspended taker, which expires if its time is over. Then it does what is
 //! due, the earliest first: it fires dead-man timers, ends calls, halts and limit states, makes
 //! transitions, and goes on with a halt. At one time it does them in this order, dead-man timers by
 //! account id, calls, halts and limit states by instrument, and transitions in the order in which
@@ -193,7 +203,7 @@
 //! | Sweep: the mass cancels, disconnects, dead-man timers and restrictions of an account | one for each account | visits the account's orders by ascending id | ids ascend in order of entry and an amended order keeps its place, so that the visited are those before the cursor; where the order at the cursor leaves, the cursor goes on to the next. Each claim names the newest order it is about: later ones are left alone |
 //! | Closing of a withdrawn instrument, or clearing of a restricted one | one for each instrument | ends the best buy, then the best sell, until none is left | the instrument takes no order, and an amendment only makes an order smaller where it is; a withdrawn one cannot be opened meanwhile, and the restriction of the other cannot be lifted. A clearing leaves the queue while the instrument uncrosses, and joins it again afterwards |
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
-//! | Uncrossing | one for each instrument | ends the orders that had expired when it began; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
+//! | Uncrossing | one for each instrument | ends the orders that take no part because they had expired; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
 //! | Walk: the cancels of a restricted member, or of the venue | one for each member, and one | looks at accounts in order of opening, of which [`ACCOUNTS_PER_ORDER`] count as an order; gives each that has orders a claim of its sweep, which counts as one more and does its next part at once | accounts keep their order and none is closed; the claim names the newest order at the time of the restriction, and accounts opened later have only newer ones |
 //!
 //! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments
@@ -265,8 +275,9 @@
 //! The price is that of [`book::uncross_call`](crate::book::uncross_call), over all ticks, with the
 //! last price (or before the first trade the reference price) as its reference. Where orders are
 //! open that were entered off the tick before version 4, prices are multiples of the largest number
-//! that divides the tick and all limits. Orders that had expired when the uncrossing began take no
-//! part in it; an order that expires during the uncrossing does. The best buy trades with the best
+//! that divides the tick and all limits. Orders whose time was over before the call
+//! ended by itself, or when a command ended it, take no part; an order that expires at that end or
+//! during the uncrossing does. The best buy trades with the best
 //! sell, by price and then by time, until one of them does not reach the price; all trades are made
 //! at the price. In the event of a trade the order that was entered later counts as the incoming
 //! one.
@@ -305,11 +316,13 @@
 //! command, by a circuit breaker, or because the best price stood at a limit for too long. When the
 //! time is over, it goes into `call`, or into `closing_call` if it was on its way to `closed`, for as
 //! long as an interruption lasts. If the timetable has begun the same phase and its call ends later,
-//! it ends with that. An instrument that was in `pre_open` goes back there.
+//! it ends with that. An instrument that was in `pre_open` goes back there, unless that was extended. A
+//! call that lasts until a command does so after the halt too.
 //!
 //! Of two halts, the later end counts. A command that sets the state ends the halt. So does a
 //! transition to `pre_open` or `closed`; one to `call` or `open` makes `open` follow the call after
-//! the halt, one to `closing_call` makes `closed` follow it.
+//! the halt, one to `closing_call` makes `closed` follow it. No transition changes the halt of a call that
+//! lasts until a command.
 //!
 //! A halt of a calendar or of the venue is made for its instruments by ascending id. It is due at the
 //! time of its command, so that no other command comes between. Instruments in other states, and
@@ -328,7 +341,8 @@
 //! While the instrument is open, limits outside are refused as `PriceOutsideLimits`, market orders
 //! are clipped, and the range is one of those that interrupt trading. A price is at the limit if the
 //! next tick is outside. When an order comes to rest alone at a price there, or an instrument becomes
-//! open with its best price there, the time at the limit begins, anew if it had begun. When it is
+//! open with its best price there, the time at the limit begins, anew if it had begun and the order is the
+//! best of its side. When it is
 //! over and the best price of the side is at the limit still, the instrument is halted for `halt_ms`.
 //! Orders whose time is over count as long as they are on the book.
 //!

@@ -1,4 +1,4 @@
-//! A tick continues a suspended taker, or does what is due and then background work.
+//! A tick continues a suspended taker, does what is due, and then background work.
 
 use crate::limits::{CALENDARS_MAX, ORDERS_PER_COMMAND};
 use crate::timetable::{HALT_ITEM, change_item};
@@ -11,20 +11,25 @@ impl Core {
             return self.tick_of_version_1(sink);
         }
         let mut budget = ORDERS_PER_COMMAND;
-        let due = match self.urgent.take() {
+        let taker = self.urgent.take();
+        let mut noticed = taker.is_some();
+        // Before rules version 5 what is due waited for another tick, behind background work.
+        let is_free = taker.is_none() || self.rules_since(5);
+        match taker {
             Some(taker) if taker.expire_at <= self.time => {
                 self.end_taker(&taker, DoneReason::Expired, taker.remaining(), sink);
-                true
             }
             Some(taker) => {
                 self.send_to_match(taker, &mut budget, sink);
-                true
             }
-            None => self.make_due(&mut budget, sink),
-        };
-        let worked = self.work_in_turns(&mut budget, sink);
+            None => {}
+        }
+        if is_free && self.urgent.is_none() {
+            noticed |= self.make_due(&mut budget, sink);
+        }
+        noticed |= self.work_in_turns(&mut budget, sink);
         self.settle_due();
-        if !(due || worked) {
+        if !noticed {
             sink.event(&Event::Ticked);
         }
         Outcome::Done

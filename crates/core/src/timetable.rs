@@ -80,14 +80,15 @@ impl CalendarPlan {
         (self.session_end, self.day_end) = self.planned_ends();
     }
 
-    /// Whether its transitions are in order, and its ends are the ones planned.
+    /// Whether its transitions are in order, and its ends are the ones planned. Both ends stay as they
+    /// are until a transition has been made for all instruments.
     pub(crate) fn is_sound(&self) -> bool {
         let all = self.begun.iter().chain(&self.ahead);
         all.is_sorted_by(|before, after| before.at < after.at)
             && self.draft.is_sorted_by(|before, after| before.at < after.at)
             && self.instruments.is_sorted_by(|before, after| before < after)
             && self.ahead.len().max(self.draft.len()) <= TRANSITIONS_MAX
-            && (self.session_end, self.day_end) == self.planned_ends()
+            && (self.pending.is_some() || (self.session_end, self.day_end) == self.planned_ends())
     }
 
     /// The call that a transition begins in an instrument, if it is one that ends by itself.
@@ -319,10 +320,13 @@ impl Core {
         let state = market.state();
         let next = transition.state;
         match state {
-            InstrumentState::Halted if market.call.is_some() => {
-                if let Some(next) = after_halt(next) {
-                    let call = self.markets[usize::from(at)].call.as_mut();
-                    call.expect("the halt ends by itself").next = next;
+            InstrumentState::Halted if let Some(halt) = market.call => {
+                // Nor does the timetable end the call that goes on after the halt.
+                if halt.extended {
+                    return false;
+                }
+                if let Some(next) = behind_halt(next) {
+                    self.markets[usize::from(at)].call = Some(TimedCall { next, ..halt });
                     return false;
                 }
             }
@@ -340,12 +344,13 @@ impl Core {
             | InstrumentState::ClosingCall
             | InstrumentState::Closed => {}
         }
-        if market.call.is_some_and(|call| call.until_command()) {
+        if market.call.is_some_and(|call| call.waits_for_command()) {
             return false;
         }
         let trades = matches!(next, InstrumentState::Open | InstrumentState::Closed);
         if state != next && trades && state != InstrumentState::Open && market.waits_for_auction() {
-            let auction = self.begin_uncrossing(at, next, sink);
+            let since = self.last_moment_before(transition.at);
+            let auction = self.begin_uncrossing(at, next, since, sink);
             self.background.wait_uncrossing(auction);
             return true;
         }
@@ -392,7 +397,7 @@ impl Core {
 }
 
 /// Where the end of a halt leads after a transition to a phase. Nothing if the transition ends the halt.
-fn after_halt(phase: InstrumentState) -> Option<InstrumentState> {
+fn behind_halt(phase: InstrumentState) -> Option<InstrumentState> {
     match phase {
         InstrumentState::Call | InstrumentState::Open => Some(InstrumentState::Open),
         InstrumentState::ClosingCall => Some(InstrumentState::Closed),

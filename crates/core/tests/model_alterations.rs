@@ -79,6 +79,7 @@ alterations! {
     a_free_auction_is_noticed: AuctionsAreFree;
     a_trade_outside_its_range_is_noticed: RangesIgnored;
     an_auction_without_orders_that_expire_during_it_is_noticed: AuctionForgetsTheDead;
+    an_order_that_ends_before_its_auction_is_noticed: OrdersEndBeforeTheCall;
     a_mass_cancel_in_an_auction_is_noticed: FrozenOrdersCancelled;
     a_restricted_member_that_trades_is_noticed: MembersUnrestricted;
     a_restriction_lifted_by_the_other_side_is_noticed: RestrictionsShared;

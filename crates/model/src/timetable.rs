@@ -84,8 +84,7 @@ impl PlannedTransition {
     /// The latest end of a call that ends by itself, included.
     #[must_use]
     pub fn latest_end(&self) -> Timestamp {
-        const MILLISECOND: u64 = 1_000_000;
-        self.earliest_end.saturating_add(u64::from(self.random_end_ms) * MILLISECOND)
+        self.earliest_end.saturating_add(u64::from(self.random_end_ms) * Timestamp::MILLISECOND)
     }
 
     /// Whether the transition is consistent in itself.

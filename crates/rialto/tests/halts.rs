@@ -73,6 +73,12 @@ fn a_halt_ends_by_itself_after_the_venue_was_killed() {
     assert!(done && told.contains("instrument BTC-USD, state halted, until "), "{told}");
     assert!(place.wait_for("is halted").contains("halted until  "));
     place.venue.kill();
+    let data = dir.path().join("data");
+    let book = ["at", "--data", data.to_str().unwrap(), "--json", "book", "BTC-USD"];
+    let output = running::rialto(&book);
+    let book: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let until = book["halted_until"].as_str().unwrap();
+    assert!(told.contains(&until[..19]), "{told} but {book}");
     place.venue = Running::serve(dir.path(), "synced");
     assert!(place.wait_for("is halted").contains("halted until  "));
     place.wait_for("is call");

@@ -11,7 +11,6 @@ mod write;
 mod write_timetable;
 
 use crate::Core;
-use crate::contract::WITH_CONTRACT_TERMS;
 use crate::phases::WITH_AUCTIONS;
 use std::fmt;
 
@@ -103,8 +102,8 @@ impl Core {
         match self.rules_version {
             ..2 => 2,
             2..WITH_AUCTIONS => 3,
-            WITH_AUCTIONS..WITH_CONTRACT_TERMS => 4,
-            WITH_CONTRACT_TERMS.. => 5,
+            4 => 4,
+            5.. => 5,
         }
     }
 

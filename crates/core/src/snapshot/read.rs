@@ -236,8 +236,7 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
     if from.bool()? {
         let (ends, next, extended) = (from.time()?, from.choice()?, from.bool()?);
         let no_cancel_from = from.time()?;
-        let is_plain = !extended && no_cancel_from == Timestamp::MAX;
-        let is_halt = market.state() == InstrumentState::Halted && is_plain;
+        let is_halt = market.state() == InstrumentState::Halted && no_cancel_from == Timestamp::MAX;
         let fine = follows_an_auction(next) && (is_halt || market.state().collects());
         from.refuse_unless(fine, "an instrument that is in no call has the end of one")?;
         market.call = Some(TimedCall { ends, next, extended, no_cancel_from });

@@ -304,15 +304,18 @@ fn a_circuit_breaker_can_be_removed_and_keeps_its_instrument_until_then() {
 }
 
 /// Limits of 95 and 105, and a limit state of ten seconds.
-fn limited() -> Venue {
-    let mut venue = venue();
-    let rules = AuctionRules {
+fn limits() -> AuctionRules {
+    AuctionRules {
         limit_range_ppm: 50_000,
         limit_state_ms: 10_000,
         halt_ms: 20_000,
         ..AuctionRules::PLAIN
-    };
-    set_auction_rules(&mut venue, rules);
+    }
+}
+
+fn limited() -> Venue {
+    let mut venue = venue();
+    set_auction_rules(&mut venue, limits());
     venue
 }
 
@@ -355,6 +358,23 @@ fn a_price_that_comes_back_to_the_limit_has_its_whole_time_again() {
     let cause = HaltCause::LimitState;
     let until = Timestamp(begun + 36 * SECOND);
     assert_eq!(halts(&venue), [TradingHalted { scope: HaltScope::Instrument(SPOT), until, cause }]);
+}
+
+#[test]
+fn an_order_behind_the_best_does_not_begin_the_time_at_the_limit_anew() {
+    let mut venue = venue();
+    venue.enter(buy(ALICE, 107, 5));
+    set_auction_rules(&mut venue, limits());
+    // Outside the new limits nobody can enter, but what rests there is the best.
+    let begun = venue.time;
+    let behind = venue.enter(buy(ALICE, 105, 5));
+    assert_eq!(limit_states(&venue), [(Side::Buy, 105, begun + 10 * SECOND)]);
+    venue.cancel(ALICE, behind);
+    venue.time += 6 * SECOND;
+    venue.enter(buy(ALICE, 105, 5));
+    assert_eq!(limit_states(&venue), []);
+    pass_to(&mut venue, begun + 10 * SECOND);
+    assert_eq!(state(&venue), InstrumentState::Halted);
 }
 
 #[test]

@@ -77,6 +77,8 @@ pub enum Alteration {
     RangesIgnored,
     /// An order that has expired since its auction began takes no part.
     AuctionForgetsTheDead,
+    /// An order that is valid until the end of a call takes no part in its auction.
+    OrdersEndBeforeTheCall,
     /// A mass cancel ends orders whose auction trades.
     FrozenOrdersCancelled,
     /// The accounts of a restricted member are not restricted.

@@ -249,7 +249,7 @@ impl Reference {
         demand(is_empty || !needs_none, RejectReason::HasOpenOrders)?;
         let trades = [S::Open, S::Closed].contains(&state) && old != S::Open;
         if trades && self.has_an_auction_to_do(id) {
-            let auction = self.begin_uncrossing(id, state);
+            let auction = self.begin_uncrossing(id, state, None);
             let left = self.uncross(auction, &mut 0);
             self.auctions.extend(left);
             return Ok(Outcome::Done);
@@ -289,8 +289,12 @@ impl Reference {
         &mut self,
         instrument: InstrumentId,
         next: InstrumentState,
+        end_of_call: Option<Timestamp>,
     ) -> Auction {
-        let time = self.time;
+        let early = self.gets_wrong(Alteration::OrdersEndBeforeTheCall);
+        let is_valid_to_the_end = self.rules_version >= 5 && !early;
+        let end = end_of_call.filter(|_| is_valid_to_the_end);
+        let since = end.map_or(self.time, |end| Timestamp(end.0.saturating_sub(1)));
         let listed = self.listed_mut(instrument).expect("it was found before");
         let phase = listed.instrument.state;
         let compares = match listed.call {
@@ -298,7 +302,8 @@ impl Reference {
             Some(call) => Some(call.extended),
             None => Some(false),
         };
-        listed.uncrossing_since = time;
+        let compares = compares.filter(|_| !listed.halt.is_some_and(|halt| halt.until_command));
+        listed.uncrossing_since = since;
         self.enter_phase(instrument, InstrumentState::Uncrossing);
         Auction { instrument, phase, next, compares, stage: Stage::Expiring }
     }
@@ -315,7 +320,7 @@ impl Reference {
 
     fn end_call(&mut self, id: InstrumentId) {
         let call = self.listed(id).expect("it was found").call.expect("it has an end");
-        let auction = self.begin_uncrossing(id, call.next);
+        let auction = self.begin_uncrossing(id, call.next, call.ends);
         self.auctions.push(auction);
     }
 

@@ -14,6 +14,8 @@ pub struct Halt {
     pub until: Timestamp,
     /// Where trading goes on after it.
     pub next: InstrumentState,
+    /// Whether a command has to end the call after it.
+    pub until_command: bool,
 }
 
 /// A halt that is still to be made for some instruments.
@@ -49,11 +51,12 @@ fn is_a_halt(milliseconds: u32) -> bool {
 
 impl Listed {
     /// Where trading goes on after a halt, if one can begin.
-    fn after_halt(&self) -> Option<InstrumentState> {
+    fn after_halt(&self, rules_version: u32) -> Option<InstrumentState> {
         use InstrumentState as S;
         let planned = self.call.map(|call| call.next);
         match self.instrument.state {
-            S::PreOpen => Some(S::PreOpen),
+            S::PreOpen if rules_version < 5 => Some(S::PreOpen),
+            S::PreOpen => planned.or(Some(S::PreOpen)),
             S::Open => Some(S::Open),
             S::Call => planned.or(Some(S::Open)),
             S::ClosingCall => planned.or(Some(S::Closed)),
@@ -104,7 +107,8 @@ impl Reference {
         if let HaltScope::Instrument(id) = scope {
             let listed = self.listed(id)?;
             demand(!listed.is_uncrossing(), RejectReason::InstrumentUncrossing)?;
-            demand(listed.after_halt().is_some(), RejectReason::StateChangeInvalid)?;
+            let next = listed.after_halt(self.rules_version);
+            demand(next.is_some(), RejectReason::StateChangeInvalid)?;
             self.halt(id, until, HaltCause::Operator);
             return Ok(Outcome::Done);
         }
@@ -135,13 +139,14 @@ impl Reference {
             }
             *visited += 1;
             let id = waiting.remove(0);
+            let version = self.rules_version;
             let listed = self.listed_mut(id).expect("it is listed");
             if listed.is_uncrossing() {
                 let longer = listed.halt_next.is_none_or(|(known, _)| known < until);
                 if longer {
                     listed.halt_next = Some((until, cause));
                 }
-            } else if listed.after_halt().is_some()
+            } else if listed.after_halt(version).is_some()
                 && listed.halt.is_none_or(|halt| halt.until < until)
             {
                 self.halt(id, until, cause);
@@ -151,13 +156,19 @@ impl Reference {
 
     fn halt(&mut self, id: InstrumentId, until: Timestamp, cause: HaltCause) {
         let listed = self.listed(id).expect("it is listed");
-        let next = listed.after_halt().expect("it can be halted");
-        let known = listed.halt.map(|halt| halt.until);
+        let next = listed.after_halt(self.rules_version).expect("it can be halted");
+        let has_no_end = listed.call.is_some_and(|call| call.ends.is_none());
+        let until_command = has_no_end && self.rules_version >= 5;
+        let known = listed.halt;
         if known.is_none() {
             self.enter_phase(id, InstrumentState::Halted);
         }
-        let until = known.map_or(until, |known| known.max(until));
-        self.listed_mut(id).expect("it is listed").halt = Some(Halt { until, next });
+        let halt = known.map_or(Halt { until, next, until_command }, |known| Halt {
+            until: known.until.max(until),
+            ..known
+        });
+        self.listed_mut(id).expect("it is listed").halt = Some(halt);
+        let until = halt.until;
         let scope = HaltScope::Instrument(id);
         self.events.push(Event::TradingHalted(TradingHalted { scope, until, cause }));
     }
@@ -166,7 +177,9 @@ impl Reference {
     pub(super) fn halt_after_auction(&mut self, id: InstrumentId, visited: &mut usize) {
         let listed = self.listed_mut(id).expect("it is listed");
         let Some((until, cause)) = listed.halt_next.take() else { return };
-        if until > self.time && self.listed(id).expect("it is listed").after_halt().is_some() {
+        let can_halt =
+            self.listed(id).expect("it is listed").after_halt(self.rules_version).is_some();
+        if until > self.time && can_halt {
             *visited += 1;
             self.halt(id, until, cause);
         }
@@ -190,6 +203,11 @@ impl Reference {
             return;
         }
         let listed = self.listed_mut(id).expect("it is listed");
+        if halt.until_command {
+            let (ends, next, no_cancel_from) = (None, halt.next, None);
+            listed.call = Some(Call { ends, next, extended: true, no_cancel_from });
+            return;
+        }
         let ends = time.saturating_add(listed.draw_length());
         let own = Call { ends: Some(ends), next: halt.next, extended: false, no_cancel_from: None };
         listed.call = None;
@@ -204,9 +222,13 @@ impl Reference {
         let listed = self.of(order);
         let (id, side, price) = (order.instrument, order.side, order.price);
         let there = self.queue(id, side).iter().filter(|other| other.price == price).count();
+        let best = self.queue(id, side).first().map(|first| first.price);
         let begins = listed.auction_rules.limit_state_ms > 0
             && listed.is_at_limit(side, price)
-            && there == 1;
+            && there == 1
+            && (self.rules_version < 5
+                || best == Some(price)
+                || listed.at_limit.is_none_or(|at| at.side != side));
         if begins {
             self.begin_limit_state(id, side, price);
         }
@@ -221,7 +243,10 @@ impl Reference {
     pub(super) fn find_limit_state(&mut self, id: InstrumentId) {
         let is_timed = self.listed(id).is_ok_and(|it| it.auction_rules.limit_state_ms > 0);
         for side in [Side::Buy, Side::Sell] {
-            if let Some(price) = self.best_at_limit(id, side).filter(|_| is_timed) {
+            let is_second = self.listed(id).is_ok_and(|it| it.at_limit.is_some());
+            if let Some(price) = self.best_at_limit(id, side).filter(|_| is_timed)
+                && (!is_second || self.rules_version < 5)
+            {
                 self.begin_limit_state(id, side, price);
             }
         }

@@ -181,6 +181,7 @@ impl Reference {
     fn tick(&mut self) -> Outcome {
         let mut visited = 0;
         if self.rules_version >= 2 {
+            let mut is_free = false;
             match self.taking.take() {
                 Some(taker) if self.is_dead(&taker) => {
                     self.end(&taker, DoneReason::Expired);
@@ -188,7 +189,11 @@ impl Reference {
                 Some(taker) => {
                     self.take(taker, &mut visited);
                 }
-                None => self.make_due(&mut visited),
+                None => is_free = true,
+            }
+            is_free |= self.rules_version >= 5;
+            if is_free && self.taking.is_none() {
+                self.make_due(&mut visited);
             }
             self.take_turns(&mut visited);
         } else if let Some(taker) = self.taking.take() {

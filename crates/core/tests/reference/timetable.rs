@@ -277,7 +277,8 @@ impl Reference {
         use InstrumentState as S;
         let listed = self.listed(id).expect("it is listed");
         let state = listed.instrument.state;
-        let waits_for_a_command = listed.call.is_some_and(|call| call.ends.is_none());
+        let waits_for_a_command = listed.call.is_some_and(|call| call.ends.is_none())
+            || listed.halt.is_some_and(|halt| halt.until_command);
         let stays = [S::Listed, S::Withdrawn, S::Delisted].contains(&state)
             || (state == S::Halted
                 && listed.halt.is_none()
@@ -301,7 +302,7 @@ impl Reference {
         let trades = [S::Open, S::Closed].contains(&transition.state)
             && ![S::Open, transition.state].contains(&state);
         if trades && self.has_an_auction_to_do(id) {
-            let auction = self.begin_uncrossing(id, transition.state);
+            let auction = self.begin_uncrossing(id, transition.state, Some(transition.at));
             self.auctions.push(auction);
             return;
         }

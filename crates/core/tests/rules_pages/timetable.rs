@@ -68,6 +68,10 @@ fn following(transitions: &[PlannedTransition]) -> Venue {
     venue
 }
 
+fn is_answer(cell: &str) -> bool {
+    ["yes", "no"].contains(&cell)
+}
+
 fn state(venue: &Venue) -> InstrumentState {
     venue.core.instrument(SPOT).unwrap().instrument.state
 }
@@ -87,7 +91,7 @@ fn the_day_goes_as_the_page_says() {
     let mut venue = following(&planned);
     let mut checked = 0;
     for cells in rows(PAGE).filter(|cells| cells.len() == 2) {
-        let Some(time) = time_of(&cells[0]) else { continue };
+        let Some(time) = time_of(&cells[0]).filter(|_| !is_answer(&cells[1])) else { continue };
         pass_to(&mut venue, time);
         assert_eq!(state(&venue), state_named(&cells[1]), "at {}", cells[0]);
         checked += 1;
@@ -144,6 +148,41 @@ fn the_no_cancel_period_refuses_what_the_page_says() {
         checked += 1;
     }
     assert_eq!(checked, 3);
+}
+
+#[test]
+fn orders_take_part_in_the_auction_of_the_page() {
+    let end = time_of("17:00:00").unwrap();
+    let begin = Timestamp(end.0 - 60 * Timestamp::SECOND);
+    let next = InstrumentState::Closed;
+    let closing_call = PlannedTransition {
+        earliest_end: end,
+        next,
+        ..PlannedTransition::plain(begin, InstrumentState::ClosingCall)
+    };
+    let close = PlannedTransition { ends_day: true, ..PlannedTransition::plain(end, next) };
+    let mut checked = 0;
+    for cells in rows(PAGE).filter(|cells| cells.len() == 2) {
+        let (time_in_force, expire_at) = match time_of(&cells[0]) {
+            _ if !is_answer(&cells[1]) || cells[0] == "new order" => continue,
+            Some(time) => (TimeInForce::Gtd, time),
+            None => (TimeInForce::Day, Timestamp::ZERO),
+        };
+        let mut venue = following(&[closing_call, close]);
+        pass_to(&mut venue, begin);
+        venue.enter(NewOrder { time_in_force, expire_at, ..buy(ALICE, 100, 1) });
+        venue.enter(sell(BOB, 100, 1));
+        // The venue comes to it late.
+        venue.time = end.0 + Timestamp::SECOND;
+        let mut trades = 0;
+        while venue.core.next_due().0 <= venue.time || venue.core.has_background_work() {
+            venue.tick();
+            trades += venue.trades().len();
+        }
+        assert_eq!((trades == 1, state(&venue)), (cells[1] == "yes", next), "{}", cells[0]);
+        checked += 1;
+    }
+    assert_eq!(checked, 4);
 }
 
 #[test]

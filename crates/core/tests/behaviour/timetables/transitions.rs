@@ -2,7 +2,7 @@
 
 use super::*;
 use rialto_core::Core;
-use rialto_model::{AuctionRules, Seq, Side};
+use rialto_model::{AuctionRules, HaltScope, NewOrder, Seq, Side, TimeInForce};
 
 #[test]
 fn an_instrument_follows_its_timetable_through_a_day() {
@@ -193,6 +193,116 @@ fn wait_for_a_command(venue: &mut Venue) {
     venue.set_state(InstrumentState::Open);
     let waits = |event: &Event| matches!(event, Event::Interrupted(it) if it.until_command);
     assert!(venue.events.iter().any(waits));
+}
+
+#[test]
+fn a_halt_keeps_a_call_that_waits_for_a_command() {
+    let one = HaltScope::Instrument(SPOT);
+    let mut venue = following(&[at(MIDNIGHT + 5 * HOUR, InstrumentState::Closed)]);
+    wait_for_a_command(&mut venue);
+    let halt = |venue: &mut Venue, hours: u32| {
+        let duration_ms = hours * 3_600_000;
+        venue.apply(Command::HaltTrading { scope: one, duration_ms })
+    };
+    assert_eq!(halt(&mut venue, 1), Outcome::Done);
+    assert_eq!(halt(&mut venue, 6), Outcome::Done);
+    venue.core = Core::restore(&venue.core.snapshot(), 1).unwrap();
+    pass_to(&mut venue, MIDNIGHT + 5 * HOUR);
+    assert_eq!(state(&venue), InstrumentState::Halted, "nor does the timetable end it");
+    pass_to(&mut venue, MIDNIGHT + 6 * HOUR);
+    assert_eq!((state(&venue), venue.core.next_due()), (InstrumentState::Call, Timestamp::MAX));
+    // Whether it opens from the call or from the halt, the price is not compared any more.
+    halt(&mut venue, 1);
+    venue.set_state(InstrumentState::Open);
+    assert_eq!(venue.trades(), [(200, 1)]);
+    assert_eq!(state(&venue), InstrumentState::Open);
+}
+
+#[test]
+fn a_pre_open_whose_auction_was_out_of_range_reopens_after_a_halt() {
+    let mut venue = following_nothing();
+    venue.enter(buy(ALICE, 100, 1));
+    venue.enter(sell(BOB, 100, 1));
+    let rules = AuctionRules { auction_range_ppm: 10_000, call_ms: 1_000, ..AuctionRules::PLAIN };
+    venue.apply(Command::SetAuctionRules { instrument: SPOT, rules, seed: 1 });
+    venue.set_state(InstrumentState::PreOpen);
+    venue.enter(buy(ALICE, 200, 1));
+    venue.enter(sell(BOB, 200, 1));
+    venue.set_state(InstrumentState::Open);
+    assert_eq!(state(&venue), InstrumentState::PreOpen, "extended");
+    let scope = HaltScope::Instrument(SPOT);
+    venue.apply(Command::HaltTrading { scope, duration_ms: 1_000 });
+    // The call after the halt lasts a second, is extended by another one, and opens in the end.
+    let time = venue.time + 10 * Timestamp::SECOND;
+    pass_to(&mut venue, time);
+    let rules = AuctionRules { call_ms: 1_000, ..AuctionRules::PLAIN };
+    venue.apply(Command::SetAuctionRules { instrument: SPOT, rules, seed: 1 });
+    catch_up(&mut venue);
+    assert_eq!(state(&venue), InstrumentState::Open);
+}
+
+/// What traded in auctions.
+fn auctioned(events: &[Event]) -> Vec<(i64, i64)> {
+    let trades = events.iter().filter_map(|event| match event {
+        Event::Trade(trade) if trade.auction => Some((trade.price.0, trade.quantity.0)),
+        _ => None,
+    });
+    trades.collect()
+}
+
+#[test]
+fn orders_that_are_valid_until_the_end_of_a_call_take_part_in_its_auction() {
+    let close = Timestamp(MIDNIGHT + 18 * HOUR);
+    let planned_close = PlannedTransition {
+        ends_session: true,
+        ends_day: true,
+        ..at(close.0, InstrumentState::Closed)
+    };
+    for (late, ends_by_itself) in [(0, true), (0, false), (HOUR, true), (HOUR, false)] {
+        let mut closing = at(MIDNIGHT + 17 * HOUR, InstrumentState::ClosingCall);
+        if ends_by_itself {
+            (closing.earliest_end, closing.next) = (close, InstrumentState::Closed);
+        }
+        let mut venue = following(&[closing, planned_close]);
+        pass_to(&mut venue, MIDNIGHT + 17 * HOUR);
+        let until = |time_in_force, expire_at, order: NewOrder| NewOrder {
+            time_in_force,
+            expire_at,
+            ..order
+        };
+        let none = Timestamp::ZERO;
+        venue.enter(until(TimeInForce::Day, none, buy(ALICE, 100, 1)));
+        venue.enter(until(TimeInForce::Gtd, close, buy(ALICE, 100, 2)));
+        let early = Timestamp(close.0 - 1);
+        venue.enter(until(TimeInForce::Gtd, early, buy(ALICE, 100, 4)));
+        venue.enter(until(TimeInForce::Gfs, none, sell(BOB, 100, 8)));
+        venue.time = close.0 + late;
+        let events = catch_up(&mut venue);
+        assert_eq!(auctioned(&events), [(100, 1), (100, 2)], "{late} {ends_by_itself}");
+        assert_eq!(state(&venue), InstrumentState::Closed);
+        assert_eq!(venue.core.instrument(SPOT).unwrap().open_orders, 0, "the others have expired");
+    }
+}
+
+#[test]
+fn a_suspended_order_does_not_keep_the_orders_of_the_day_from_their_auction() {
+    let close = MIDNIGHT + 18 * HOUR;
+    let planned_close = PlannedTransition { ends_day: true, ..at(close, InstrumentState::Closed) };
+    let mut venue =
+        following(&[at(MIDNIGHT + 17 * HOUR, InstrumentState::ClosingCall), planned_close]);
+    venue.apply(Command::CreateInstrument(spec("S2", rules())));
+    pass_to(&mut venue, MIDNIGHT + 17 * HOUR);
+    for order in [buy(ALICE, 100, 1), sell(BOB, 100, 1)] {
+        venue.enter(NewOrder { time_in_force: TimeInForce::Day, ..order });
+    }
+    let other = |order: NewOrder| NewOrder { instrument: InstrumentId(2), ..order };
+    for _ in 0..300 {
+        venue.enter(other(sell(BOB, 100, 1)));
+    }
+    venue.time = close - 1;
+    venue.enter(other(buy(ALICE, 100, 300)));
+    venue.time = close;
+    assert_eq!(auctioned(&catch_up(&mut venue)), [(100, 1)]);
 }
 
 #[test]
