@@ -71,7 +71,7 @@ pub const EVENT_KINDS: [&str; 38] = [
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 66] = [
+pub const SITUATIONS: [(&str, u64); 67] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -131,6 +131,7 @@ pub const SITUATIONS: [(&str, u64); 66] = [
     ("halt ended by time", 50),
     ("halt made longer", 5),
     ("halt after an auction", 2),
+    ("halt of a call that waits for a command ended", 10),
     ("circuit breaker halted trading", 10),
     ("limit state halted trading", 10),
     ("limit state ended", 10),
@@ -376,6 +377,22 @@ impl Coverage {
         };
         if matches!(command, Command::Restrict(_)) && now.restrictions.iter().any(both) {
             self.saw("a member's own restriction beside an operator's");
+        }
+    }
+
+    /// Counts the calls that wait for a command again after a halt.
+    pub fn note_waiting(&mut self, command: &Command, events: &[Event], now: &Reference) {
+        let called = |event: &Event| match event {
+            Event::InstrumentStateSet { instrument, .. } => Some(*instrument),
+            _ => None,
+        };
+        let waits = |id: InstrumentId| {
+            now.listed(id).is_ok_and(|it| it.call.is_some_and(|call| call.ends.is_none()))
+        };
+        let is_extended = events.iter().any(|it| matches!(it, Event::Interrupted(_)));
+        if *command == Command::Tick && !is_extended && events.iter().filter_map(called).any(waits)
+        {
+            self.saw("halt of a call that waits for a command ended");
         }
     }
 

@@ -59,10 +59,12 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
     };
     chooser.time = time.saturating_add(passes_ns);
     let commands = match (profile, chooser.dice.below(100)) {
+        (_, 0..70) if chooser.keeps_a_call() => vec![Command::Tick],
         (_, 0..12) if chooser.stopped().is_some() => vec![chooser.reopening()],
         (_, 12..24) if !now.restrictions.is_empty() => vec![chooser.lifting()],
         (_, 24..28) if !now.restrictions.is_empty() => vec![chooser.shrinking()],
         (Profile::Deep, 28..60) if chooser.is_only_restricted() => vec![chooser.lifting()],
+        (_, 30..80) if chooser.waiting().is_some() => chooser.halt_of_waiting(),
         (Profile::Deep, 0..40) if !now.auctions.is_empty() => vec![chooser.many_ended()],
         (Profile::Deep, 40..55) if !now.auctions.is_empty() => vec![chooser.halt_of_all()],
         (_, 95..100) if now.rules_version >= 4 => chooser.whole_plan(),

@@ -1,5 +1,6 @@
 //! Commands that halt trading for a time, or say when it is halted.
 
+use super::super::Listed;
 use super::super::world::text;
 use super::Chooser;
 use rialto_model::{CircuitBreakerRule, Command, HaltScope, InstrumentId, Name, Text};
@@ -31,6 +32,24 @@ impl Chooser<'_> {
     pub(super) fn halt_of_all(&mut self) -> Command {
         let duration_ms = self.dice.pick(&[2, 30]);
         Command::HaltTrading { scope: HaltScope::Venue, duration_ms }
+    }
+
+    /// An instrument whose call waits for a command.
+    pub(super) fn waiting(&self) -> Option<InstrumentId> {
+        let waits = |listed: &&Listed| listed.call.is_some_and(|call| call.ends.is_none());
+        self.now.instruments.iter().find(waits).map(|listed| listed.instrument.id)
+    }
+
+    /// Whether such an instrument is halted.
+    pub(super) fn keeps_a_call(&self) -> bool {
+        let mut halts = self.now.instruments.iter().filter_map(|listed| listed.halt);
+        halts.any(|halt| halt.until_command)
+    }
+
+    pub(super) fn halt_of_waiting(&mut self) -> Vec<Command> {
+        let scope = self.waiting().map(HaltScope::Instrument);
+        let halt = |scope| Command::HaltTrading { scope, duration_ms: 1 };
+        scope.map(halt).into_iter().collect()
     }
 
     /// Mostly about an instrument that follows the calendar.
