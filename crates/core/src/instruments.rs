@@ -2,7 +2,7 @@
 
 use crate::Core;
 use crate::auction_orders::AuctionOrders;
-use crate::book::{Book, price_grid};
+use crate::book::{Book, Orders, price_grid};
 use crate::fees::Fees;
 use crate::halts::TimedHalt;
 use crate::limit_state::LimitState;
@@ -222,7 +222,8 @@ impl Market {
         leaving: Quantity,
         orders_max: u32,
     ) -> Result<(), RejectReason> {
-        if quantity.0 <= LEVEL_QUANTITY_MAX >> orders_max.max(1).next_power_of_two().ilog2() {
+        let orders_max = (orders_max as usize).clamp(1, Orders::LIMIT_MAX);
+        if quantity.0 <= LEVEL_QUANTITY_MAX >> orders_max.next_power_of_two().ilog2() {
             return Ok(());
         }
         let held = self.book.level(side, price).map_or(0, |level| level.quantity.0);

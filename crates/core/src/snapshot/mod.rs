@@ -3,6 +3,7 @@
 //! The content is logical and canonical: it does not depend on the layout in memory, and one state
 //! has one form. `docs/formats/snapshot.md` describes it byte by byte.
 
+mod formats;
 mod read;
 mod read_background;
 mod read_timetable;

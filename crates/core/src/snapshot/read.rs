@@ -1,6 +1,7 @@
 //! The state from bytes.
 
 use super::SnapshotError;
+use super::formats::{WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_WITHDRAWALS};
 use super::read_background::{background, works};
 use super::read_timetable::{calendars, halt};
 use super::reader::Reader;
@@ -20,22 +21,12 @@ use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
-    AccountId, AuctionRules, ContractTerms, CurrencyId, EngineId, InstrumentId, InstrumentSpec,
-    InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM, Price,
-    PriceRange, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
+    AccountId, Amount, AuctionRules, ContractTerms, CurrencyId, EngineId, InstrumentId,
+    InstrumentSpec, InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM,
+    Price, PriceRange, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
 };
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
-
-/// The format version that first knew withdrawals which are held.
-const WITH_WITHDRAWALS: u32 = 2;
-/// The format version that first knew the residues of fees, how named orders ended, and what
-/// deposits and withdrawals are remembered by under rules version 2.
-const WITH_RESIDUES: u32 = 3;
-/// The format version that first knew auctions.
-pub(super) const FORMAT_WITH_AUCTIONS: u32 = 4;
-/// The first format with the terms of contracts.
-pub(super) const FORMAT_WITH_CONTRACT_TERMS: u32 = 5;
 
 /// Reads the canonical content.
 pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> {
@@ -80,7 +71,7 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
         deposits(&mut core, &mut from)?;
         ended_withdrawals(&mut core, &mut from)?;
     }
-    if format >= FORMAT_WITH_AUCTIONS {
+    if format >= WITH_AUCTIONS {
         calendars(&mut core, &mut from)?;
     }
     from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
@@ -120,7 +111,7 @@ fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
     from.refuse_unless(fits, "the rules in force have another format")?;
     (core.seq, core.time) = (seq, time);
     (core.order_count, core.trade_count) = (order_count, trade_count);
-    if from.format >= FORMAT_WITH_AUCTIONS {
+    if from.format >= WITH_AUCTIONS {
         let venue = from.choice()?;
         core.restrictions.set_venue(venue);
     }
@@ -166,7 +157,7 @@ fn accounts(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
 
 /// The restrictions of a member or an account.
 fn restrictions(from: &mut Reader<'_>) -> Result<RestrictionPair> {
-    if from.format < FORMAT_WITH_AUCTIONS {
+    if from.format < WITH_AUCTIONS {
         return Ok(RestrictionPair::default());
     }
     let pair = RestrictionPair::from_bits(from.u8()?);
@@ -194,10 +185,14 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         from.refuse_unless(known, "the rules in force do not know the state of an instrument")?;
         let mut market = Market::new(instrument, scales);
         market.last_price = from.price()?;
-        if from.format >= FORMAT_WITH_AUCTIONS {
+        from.refuse_unless(
+            market.last_price.0 >= 0,
+            "the last price of an instrument is negative",
+        )?;
+        if from.format >= WITH_AUCTIONS {
             auctions_of(&mut market, from)?;
         }
-        if from.format >= FORMAT_WITH_CONTRACT_TERMS {
+        if from.format >= WITH_CONTRACT_TERMS {
             let terms = contract_terms(from)?;
             let sound = terms.check(market.rules()).is_ok();
             from.refuse_unless(sound, "the terms of a contract are not consistent")?;
@@ -396,7 +391,7 @@ fn order(
     side: Side,
     before: &mut Option<Price>,
 ) -> Result<Listed> {
-    let id = OrderId(from.u64()?);
+    let id = order_id(core, from)?;
     let account = account_slot(core, from)?;
     let limit = from.price()?;
     let is_in_order = before.replace(limit).is_none_or(|before| match side {
@@ -410,11 +405,13 @@ fn order(
     let total = from.quantity()?;
     let filled = total.checked_sub(remaining).filter(|filled| filled.0 >= 0);
     let filled = from.needs(filled, "an order has more open than it is for")?;
+    let notional = core.markets[usize::from(market)].instrument.notional(limit, total);
+    from.needs(notional, "an order is worth more than can be expressed")?;
     let reserved = from.amount()?;
     let expire_at = from.time()?;
     let fees = fees(from)?;
     let mut attributes = attributes(from, side)?;
-    attributes.is_market = from.format >= FORMAT_WITH_AUCTIONS && from.bool()?;
+    attributes.is_market = from.format >= WITH_AUCTIONS && from.bool()?;
     let for_auction = attributes.time_in_force.is_for_auction();
     let known = core.rules_since(attributes.time_in_force.rules_version_min())
         && (for_auction || !attributes.is_market);
@@ -442,8 +439,8 @@ fn order(
     let order = LimitOrder { id, side, price: limit, quantity: remaining, owner: member };
     let inserted = book.insert(&mut core.orders, order);
     let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
-    let on_grid = from.format < FORMAT_WITH_AUCTIONS
-        || limit.0 % core.markets[usize::from(market)].grid.0 == 0;
+    let on_grid =
+        from.format < WITH_AUCTIONS || limit.0 % core.markets[usize::from(market)].grid.0 == 0;
     from.refuse_unless(on_grid && limit.0 > 0, "an order is not on the grid of prices")?;
     core.open.cover(core.orders.slots());
     *core.open.get_mut(slot) = taker.detail();
@@ -451,6 +448,15 @@ fn order(
         core.expiries.insert(slot, expire_at, id.0);
     }
     Ok((id, slot, account, market))
+}
+
+/// The id of an order that the core has accepted.
+fn order_id(core: &Core, from: &mut Reader<'_>) -> Result<OrderId> {
+    let id = OrderId(from.u64()?);
+    let is_own = OrderId::from_parts(core.engine, id.counter()) == id;
+    let known = is_own && (1..=core.order_count).contains(&id.counter());
+    from.refuse_unless(known, "an order has an id that was not given to any")?;
+    Ok(id)
 }
 
 fn attributes(from: &mut Reader<'_>, side: Side) -> Result<Attributes> {
@@ -489,11 +495,11 @@ fn client_entry(core: &mut Core, from: &mut Reader<'_>, account: u32) -> Result<
 }
 
 fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
-    let order = OrderId(from.u64()?);
+    let order = order_id(core, from)?;
     let account = account_slot(core, from)?;
     let market = from.u16()?;
     from.refuse_unless(usize::from(market) < core.markets.len(), "there is no such instrument")?;
-    Ok(Taker {
+    let taker = Taker {
         order,
         account,
         member: core.accounts.get(account).member,
@@ -515,12 +521,36 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         reserved: from.amount()?,
         fees: fees(from)?,
         client: client_entry(core, from, account)?,
-    })
+    };
+    let fine = taker.filled.0 >= 0 && is_covered(&core.markets[usize::from(market)], &taker);
+    from.refuse_unless(fine, "the order that is at work is not consistent")?;
+    Ok(taker)
+}
+
+/// Whether a taker reserves what it needs for what it has left, and that can be expressed.
+fn is_covered(market: &Market, taker: &Taker) -> bool {
+    let side = taker.attributes.side;
+    match taker.want {
+        Remaining::Base(left) => {
+            let total = taker.filled.checked_add(left).filter(|_| left.0 > 0);
+            let notional = total.and_then(|total| market.instrument.notional(taker.limit, total));
+            notional.is_some()
+                && taker.reserved == market.reserve(side, taker.limit, left, taker.fees)
+        }
+        Remaining::Quote { left, base_left } => {
+            let needed = match side {
+                _ if !market.rules().risk => Amount::ZERO,
+                Side::Buy => left,
+                Side::Sell => market.instrument.base_amount(base_left),
+            };
+            !taker.rests && left.0 >= 0 && base_left.0 >= 0 && taker.reserved == needed
+        }
+    }
 }
 
 /// The prices at which a taker may trade.
 fn range(from: &mut Reader<'_>) -> Result<PriceRange> {
-    if from.format < FORMAT_WITH_AUCTIONS {
+    if from.format < WITH_AUCTIONS {
         return Ok(PriceRange::ALL);
     }
     Ok(PriceRange { low: from.price()?, high: from.price()? })
@@ -584,6 +614,11 @@ fn withdrawals(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let transfer = transfer(core, from)?;
         let slot = core.accounts.slot(transfer.account).ok();
         let slot = from.needs(slot, "a withdrawal is of no account")?;
+        let listed = (1..=core.currencies.len()).contains(&transfer.currency.0.into());
+        from.refuse_unless(
+            listed && transfer.amount.0 > 0,
+            "a withdrawal is of no currency, or of nothing",
+        )?;
         let (seq, held_at) = (Seq(from.u64()?), from.time()?);
         let ascends = last < seq && seq <= core.seq;
         from.refuse_unless(ascends, "withdrawals are not in the order in which they were held")?;

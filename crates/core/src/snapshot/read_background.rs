@@ -1,6 +1,7 @@
 //! Background work from bytes: mass cancels, closings, uncrossings, and the work of rules version 1.
 
-use super::read::{FORMAT_WITH_AUCTIONS, Result, account_slot, follows_an_auction};
+use super::formats::WITH_AUCTIONS;
+use super::read::{Result, account_slot, follows_an_auction};
 use super::reader::Reader;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
@@ -25,14 +26,14 @@ pub(super) fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let listed = from.needs(listed, "there is no such instrument")?;
         listed.closing |= !listed.clearing;
         let is_withdrawn = listed.state() == InstrumentState::Withdrawn;
-        let fine = listed.clearing || is_withdrawn || from.format < FORMAT_WITH_AUCTIONS;
+        let fine = listed.clearing || is_withdrawn || from.format < WITH_AUCTIONS;
         from.refuse_unless(fine, "the orders of an instrument end for no reason")?;
         let waits = core.background.closings().any(|closing| closing == market);
         from.refuse_unless(!waits, "an instrument is closed twice")?;
         core.background.begin_closing(market);
     }
     from.refuse_unless(core.clearings_wait(), "a restricted instrument is cleared by nothing")?;
-    if from.format >= FORMAT_WITH_AUCTIONS {
+    if from.format >= WITH_AUCTIONS {
         let turns = core.background.sweeps().len();
         sweeps(core, from)?;
         core.background.hold_up_behind(turns);
@@ -133,9 +134,13 @@ fn sweeps(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let at = core.background.begin_sweep(account, owner.head);
         core.accounts.get_mut(account).under_way = at + 1;
         let under_way = from.bool()?;
-        let left_frozen = from.format >= FORMAT_WITH_AUCTIONS && from.bool()?;
+        let left_frozen = from.format >= WITH_AUCTIONS && from.bool()?;
         let cursor = listed(core, from)?;
-        let own = [NIL, STAND_IN].contains(&cursor) || core.open.get(cursor).account == account;
+        let own = match cursor {
+            NIL => true,
+            STAND_IN => core.urgent.is_some_and(|taker| taker.account == account),
+            slot => core.open.get(slot).account == account,
+        };
         from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
         core.background.restore_cursor(at, cursor, (under_way, left_frozen));
         let scopes = [
@@ -145,7 +150,7 @@ fn sweeps(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             Scope::Disconnect,
             Scope::Restricted,
         ];
-        let known = if from.format >= FORMAT_WITH_AUCTIONS { 5 } else { 4 };
+        let known = if from.format >= WITH_AUCTIONS { 5 } else { 4 };
         for &scope in &scopes[..known] {
             let claim = claim(from)?;
             core.background.set_claim(at, scope, claim);

@@ -1,6 +1,6 @@
 //! The state as bytes.
 
-use super::read::{FORMAT_WITH_AUCTIONS, FORMAT_WITH_CONTRACT_TERMS};
+use super::formats::{WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES};
 use super::write_timetable::{write_calendar, write_halt, write_halting};
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
@@ -100,10 +100,10 @@ impl Core {
             out.u64(held.seq.0);
             out.u64(held.held_at.0);
         }
-        if out.format >= 3 {
+        if out.format >= WITH_RESIDUES {
             self.write_references(&mut out);
         }
-        if out.format >= FORMAT_WITH_AUCTIONS {
+        if out.format >= WITH_AUCTIONS {
             out.count(self.calendars.len());
             self.calendars.iter().for_each(|calendar| write_calendar(calendar, &mut out));
             write_halting(self.halting.as_ref(), &mut out);
@@ -146,12 +146,12 @@ impl Core {
         out.u32(limits.pending_cancels_max);
         out.u32(limits.withdrawals_max);
         out.u32(limits.account_withdrawals_max);
-        if out.format >= 3 {
+        if out.format >= WITH_RESIDUES {
             out.u32(limits.account_transfers_max);
             out.u32(limits.deposits_max);
             out.u32(limits.client_ids_total_max);
         }
-        if out.format >= FORMAT_WITH_AUCTIONS {
+        if out.format >= WITH_AUCTIONS {
             out.u8(self.restrictions.venue().number());
         }
     }
@@ -168,7 +168,7 @@ impl Core {
         for member in self.accounts.members() {
             out.u32(member.id.0);
             out.text(&member.name);
-            if out.format >= FORMAT_WITH_AUCTIONS {
+            if out.format >= WITH_AUCTIONS {
                 out.u8(self.restrictions.member(member.id).bits());
             }
         }
@@ -178,7 +178,7 @@ impl Core {
             out.u32(account.id.0);
             out.u32(account.member.0);
             out.text(&self.accounts.name(slot));
-            if out.format >= FORMAT_WITH_AUCTIONS {
+            if out.format >= WITH_AUCTIONS {
                 out.u8(account.restrictions.bits());
             }
             out.u64(self.dead_men.due(slot).unwrap_or(Timestamp::MAX).0);
@@ -239,14 +239,14 @@ impl Core {
         out.u64(order.expire_at.0);
         out.i32(order.maker_fee_ppm);
         out.i32(order.taker_fee_ppm);
-        if out.format >= 3 {
+        if out.format >= WITH_RESIDUES {
             out.u32(order.fee_residue);
         }
         out.u8(order.time_in_force as u8);
         out.u8(order.post_only as u8);
         out.u8(order.self_trade as u8);
         out.u8(order.handling.bits());
-        if out.format >= FORMAT_WITH_AUCTIONS {
+        if out.format >= WITH_AUCTIONS {
             out.bool(order.is_market);
         }
         out.text(&order.client_order_id);
@@ -264,7 +264,7 @@ impl Core {
         out.bool(taker.rests);
         out.bool(taker.amended);
         out.price(taker.limit);
-        if out.format >= FORMAT_WITH_AUCTIONS {
+        if out.format >= WITH_AUCTIONS {
             out.price(taker.range.low);
             out.price(taker.range.high);
         }
@@ -284,7 +284,7 @@ impl Core {
         out.amount(taker.reserved);
         out.i32(taker.fees.maker_ppm());
         out.i32(taker.fees.taker_ppm());
-        if out.format >= 3 {
+        if out.format >= WITH_RESIDUES {
             out.u32(taker.fees.residue());
         }
         let named = taker.client.checked_sub(1).map(|at| self.client_ids.get(at));
@@ -297,7 +297,7 @@ impl Core {
         let closings = self.background.closings();
         out.count(closings.len());
         closings.for_each(|market| out.u16(market));
-        if out.format >= FORMAT_WITH_AUCTIONS {
+        if out.format >= WITH_AUCTIONS {
             self.write_sweeps(self.background.held_up(), out);
             let auctions = self.background.uncrossings();
             out.count(auctions.len());
@@ -317,7 +317,7 @@ impl Core {
         for sweep in sweeps {
             out.u32(self.accounts.get(sweep.account).id.0);
             out.bool(sweep.under_way);
-            if out.format >= FORMAT_WITH_AUCTIONS {
+            if out.format >= WITH_AUCTIONS {
                 out.bool(sweep.left_frozen);
             }
             out.u64(match sweep.cursor {
@@ -325,7 +325,7 @@ impl Core {
                 slot => self.listed_id(slot).0,
             });
             let claims = sweep.claims();
-            let known = if out.format >= FORMAT_WITH_AUCTIONS { 5 } else { 4 };
+            let known = if out.format >= WITH_AUCTIONS { 5 } else { 4 };
             for &claim in &claims[..known] {
                 write_claim(claim, out);
             }
@@ -391,7 +391,7 @@ fn write_market(market: &Market, out: &mut Writer) {
     write_rules(&spec.rules, out);
     out.u8(market.instrument.state as u8);
     out.price(market.last_price);
-    if out.format < 4 {
+    if out.format < WITH_AUCTIONS {
         return;
     }
     write_auction_rules(&market.auction_rules, out);
@@ -419,7 +419,7 @@ fn write_market(market: &Market, out: &mut Writer) {
     out.u8(market.restriction.number());
     out.bool(market.clearing);
     out.u8(market.calendar.map_or(0, |calendar| calendar + 1));
-    if out.format >= FORMAT_WITH_CONTRACT_TERMS {
+    if out.format >= WITH_CONTRACT_TERMS {
         write_contract_terms(&market.terms, out);
     }
 }
@@ -515,7 +515,7 @@ fn write_remembered(remembered: &Remembered, out: &mut Writer) {
         }
         _ => unreachable!("the answer to an order is an order or a refusal"),
     }
-    if out.format < 3 {
+    if out.format < WITH_RESIDUES {
         return;
     }
     out.bool(remembered.end.is_some());

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use rialto_core::Core;
 use rialto_model::{
-    Command, InstrumentState, NewOrder, PlannedTransition, Seq, TimeInForce, Timestamp,
+    Command, InstrumentState, MassCancel, NewOrder, PlannedTransition, Price, Seq, Side,
+    TimeInForce, Timestamp,
 };
 
 const SOUND: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
@@ -182,7 +183,32 @@ proptest! {
             if let Ok(core) = Core::restore(&forged(sound, &edits), 0) {
                 let again = Core::restore(&core.snapshot(), 0).map(|core| core.state_hash());
                 prop_assert_eq!(again, Ok(core.state_hash()));
+                go_on(core);
             }
+        }
+    }
+}
+
+/// Commands after a restart, none of which may panic where the invariants hold.
+fn go_on(mut core: Core) {
+    if core.check().is_err() {
+        return;
+    }
+    let accounts = [ALICE, BOB]
+        .map(|account| Command::MassCancel(MassCancel { account, instrument: None, side: None }));
+    let orders = core.instruments().flat_map(|view| {
+        let instrument = view.instrument.id;
+        let price = core.book(instrument).and_then(|book| book.best(Side::Sell));
+        let price = price.unwrap_or(Price(100));
+        [buy(ALICE, price.0, 1), sell(BOB, price.0, 1)]
+            .map(|order| Command::Place(NewOrder { instrument, ..order }))
+    });
+    let commands: Vec<Command> =
+        [Command::Tick].into_iter().chain(orders).chain(accounts).collect();
+    for command in commands {
+        for command in [command, Command::Tick] {
+            let (seq, time) = (Seq(core.seq().0.saturating_add(1)), core.time());
+            core.apply(seq, time, &command, &mut Vec::new());
         }
     }
 }

@@ -1,0 +1,11 @@
+//! The format versions that first knew something.
+
+/// Withdrawals that are held.
+pub(super) const WITH_WITHDRAWALS: u32 = 2;
+/// The residues of fees, how named orders ended, and what deposits and withdrawals are remembered by
+/// under rules version 2.
+pub(super) const WITH_RESIDUES: u32 = 3;
+/// Auctions.
+pub(super) const WITH_AUCTIONS: u32 = 4;
+/// The terms of contracts.
+pub(super) const WITH_CONTRACT_TERMS: u32 = 5;
