@@ -99,8 +99,8 @@ fn bad_terms_are_refused_with_their_field_and_change_nothing() {
         assert_eq!(refused.body["error"]["field"], field, "{terms}");
     }
     set_terms(&venue, json!({"lot_fees": {"maker": "0", "taker": "1"}}))
-        .refuses(400, "invalid_json");
-    set_terms(&venue, json!({"fee": "1"})).refuses(400, "invalid_json");
+        .refuses(400, "missing_field");
+    set_terms(&venue, json!({"fee": "1"})).refuses(400, "unknown_field");
     let unknown = json!({"instrument": "NO-SUCH"});
     venue.operate("POST", "/v1/admin/contract-terms", unknown).refuses(404, "unknown_instrument");
     let path = "/v1/admin/contract-terms";
