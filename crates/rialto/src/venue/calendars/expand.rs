@@ -3,8 +3,6 @@
 use rialto_calendar::{Calendar, DAYS_MAX, Phase, Transition};
 use rialto_model::{InstrumentState, PlannedTransition, Timestamp};
 
-const MILLISECOND: u64 = 1_000_000;
-
 /// The transitions after `after` and up to `until`, at most `most` of them, and at most those of a
 /// year: the last one is where the next expansion goes on.
 pub(super) fn expand(
@@ -62,7 +60,7 @@ fn plan(
     let Some(call) = this.call else { return plain };
     // A change of the clocks may have skipped the whole call, or it may have ended already.
     let earliest_end = call.earliest_end.max(this.at.saturating_add(1));
-    let random_end = call.latest_end.0.saturating_sub(earliest_end.0) / MILLISECOND;
+    let random_end = call.latest_end.0.saturating_sub(earliest_end.0) / Timestamp::MILLISECOND;
     let opens =
         following.is_some_and(|it| it.phase == Phase::Continuous && it.at <= call.latest_end);
     PlannedTransition {
