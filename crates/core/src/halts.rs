@@ -59,10 +59,7 @@ fn is_halt(milliseconds: u32) -> bool {
 impl Market {
     /// The range of the circuit breaker that watches this instrument, if it is armed.
     pub(crate) fn breaker_range(&self) -> Option<PriceRange> {
-        match self.breaker_ppm {
-            0 => None,
-            ppm => PriceRange::around(self.rules().reference_price, ppm),
-        }
+        self.reference_prices().breaker_range(self.breaker_ppm)
     }
 
     /// Whether it is halted for a time, and no less than until this one.

@@ -2,7 +2,7 @@
 
 use crate::instruments::Market;
 use crate::{Core, EventSink};
-use rialto_model::{Event, InstrumentState, Price, PriceRange, Side, Timestamp};
+use rialto_model::{Event, Price, PriceRange, Side, Timestamp};
 
 /// The best price of a side stands at a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,7 @@ pub(crate) struct LimitState {
 impl Market {
     /// The limits of continuous trading, if it is in force and has some.
     pub(crate) fn trading_limits(&self) -> Option<PriceRange> {
-        match self.auction_rules.limit_range_ppm {
-            0 => None,
-            _ if self.state() != InstrumentState::Open => None,
-            ppm => PriceRange::around(self.static_reference(), ppm),
-        }
+        self.reference_prices().trading_limits(&self.auction_rules, self.state())
     }
 
     /// Whether a price is the last tick inside the limits of continuous trading, or beyond.

@@ -10,7 +10,7 @@ use crate::timetable::change_item;
 use crate::{Core, EventSink};
 use rialto_model::{
     AuctionRules, Event, InstrumentId, InstrumentState, Interrupted, Price, PriceRange,
-    RejectReason, Side, Timestamp,
+    ReferencePrices, RejectReason, Side, Timestamp,
 };
 
 /// The prices at which an order may trade without an interruption.
@@ -50,39 +50,28 @@ impl TimedCall {
 }
 
 impl Market {
-    /// The price that the static range is around.
+    /// The prices that its ranges are around.
     #[inline]
-    pub(crate) fn static_reference(&self) -> Price {
-        match self.auction_price {
-            Price::ZERO => self.rules().reference_price,
-            price => price,
+    pub(crate) fn reference_prices(&self) -> ReferencePrices {
+        ReferencePrices {
+            rules: self.rules().reference_price,
+            auction: self.auction_price,
+            last: self.last_price,
         }
     }
 
-    /// The price that the dynamic range and the range of auctions are around, and from which an auction
-    /// takes the nearest price.
+    /// The price that the dynamic range and the range of auctions are around.
     #[inline]
     pub(crate) fn reference(&self) -> Price {
-        match self.last_price {
-            Price::ZERO => self.rules().reference_price,
-            price => price,
-        }
-    }
-
-    /// The limits of the day.
-    #[inline]
-    fn daily_limits(&self) -> Option<PriceRange> {
-        match self.auction_rules.daily_range_ppm {
-            0 => None,
-            ppm => PriceRange::around(self.rules().reference_price, ppm),
-        }
+        self.reference_prices().dynamic_reference()
     }
 
     /// The limits of the day and those of continuous trading.
     #[cold]
     #[inline(never)]
     fn limits(&self) -> PriceRange {
-        let [daily, trading] = [self.daily_limits(), self.trading_limits()];
+        let daily = self.reference_prices().daily_limits(&self.auction_rules);
+        let trading = self.trading_limits();
         daily.unwrap_or(PriceRange::ALL).intersect(trading.unwrap_or(PriceRange::ALL))
     }
 
@@ -132,14 +121,9 @@ impl Market {
     #[cold]
     #[inline(never)]
     fn ranges(&self) -> PriceRange {
-        let AuctionRules { static_range_ppm, dynamic_range_ppm, .. } = self.auction_rules;
-        let ranges = [
-            PriceRange::around(self.static_reference(), static_range_ppm),
-            PriceRange::around(self.reference(), dynamic_range_ppm),
-            self.trading_limits(),
-            self.breaker_range(),
-        ];
-        ranges.into_iter().flatten().fold(PriceRange::ALL, PriceRange::intersect)
+        let (rules, breaker_ppm) = (&self.auction_rules, self.breaker_ppm);
+        let range = self.reference_prices().trading_range(rules, self.state(), breaker_ppm);
+        range.unwrap_or(PriceRange::ALL)
     }
 
     /// When its call, its halt or its limit state ends, if that has an end.

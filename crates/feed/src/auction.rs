@@ -5,8 +5,8 @@ use crate::view::{AuctionResult, AuctionView, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_core::book::{CallLevel, UncrossTerms, price_grid, uncross_call};
 use rialto_model::{
-    AuctionRules, ContractTerms, InstrumentId, InstrumentState, Interrupted, Price, PriceRange,
-    Quantity, Side, Uncrossed,
+    AuctionRules, ContractTerms, InstrumentId, InstrumentState, Interrupted, PriceRange, Quantity,
+    ReferencePrices, Side, Uncrossed,
 };
 
 impl Market {
@@ -15,9 +15,13 @@ impl Market {
         matches!(self.instrument.state, InstrumentState::Call | InstrumentState::ClosingCall)
     }
 
-    /// The last price, or before the first trade the reference price of the rules.
-    fn reference(&self) -> Price {
-        self.last_price.unwrap_or(self.instrument.spec.rules.reference_price)
+    /// The prices that its ranges are around.
+    pub(crate) fn reference_prices(&self) -> ReferencePrices {
+        ReferencePrices {
+            rules: self.instrument.spec.rules.reference_price,
+            auction: self.auction_price.unwrap_or_default(),
+            last: self.last_price.unwrap_or_default(),
+        }
     }
 
     /// Computes the indicative price if it may have changed, and publishes it if it has.
@@ -52,7 +56,7 @@ impl Market {
         };
         let terms = UncrossTerms {
             tick: grid,
-            reference: self.reference(),
+            reference: self.reference_prices().dynamic_reference(),
             market_buys: 0,
             market_sells: 0,
         };
@@ -176,8 +180,7 @@ impl Feed {
     #[must_use]
     pub fn daily_limits(&self, instrument: InstrumentId) -> Option<PriceRange> {
         let market = self.market(instrument)?;
-        let reference = market.instrument.spec.rules.reference_price;
-        PriceRange::around(reference, market.auction_rules.daily_range_ppm)
+        market.reference_prices().daily_limits(&market.auction_rules)
     }
 
     /// The prices at which an order that arrives now trades without an interruption; `None` if these are
@@ -185,21 +188,7 @@ impl Feed {
     #[must_use]
     pub fn trading_range(&self, instrument: InstrumentId) -> Option<PriceRange> {
         let market = self.market(instrument)?;
-        let rules = &market.auction_rules;
-        let ranges = [
-            PriceRange::around(market.static_reference(), rules.static_range_ppm),
-            PriceRange::around(market.reference(), rules.dynamic_range_ppm),
-            self.trading_limits(instrument),
-            self.breaker_range(instrument),
-        ];
-        ranges.into_iter().flatten().reduce(PriceRange::intersect)
-    }
-}
-
-impl Market {
-    /// The price of the last trade of an auction, or before the first the reference price of the
-    /// rules.
-    pub(crate) fn static_reference(&self) -> Price {
-        self.auction_price.unwrap_or(self.instrument.spec.rules.reference_price)
+        let (state, breaker_ppm) = (market.instrument.state, self.breaker_ppm(instrument));
+        market.reference_prices().trading_range(&market.auction_rules, state, breaker_ppm)
     }
 }

@@ -78,17 +78,14 @@ impl Feed {
     #[must_use]
     pub fn trading_limits(&self, instrument: InstrumentId) -> Option<PriceRange> {
         let market = self.market(instrument)?;
-        let is_open = market.instrument.state == InstrumentState::Open;
-        let ppm = market.auction_rules.limit_range_ppm;
-        PriceRange::around(market.static_reference(), ppm).filter(|_| is_open)
+        let state = market.instrument.state;
+        market.reference_prices().trading_limits(&market.auction_rules, state)
     }
 
-    /// The range of the armed circuit breaker that watches an instrument.
-    pub(crate) fn breaker_range(&self, instrument: InstrumentId) -> Option<PriceRange> {
+    /// The range of the armed circuit breaker that watches an instrument; zero without one.
+    pub(crate) fn breaker_ppm(&self, instrument: InstrumentId) -> u32 {
         let mut breakers = self.calendars.iter().filter_map(|calendar| calendar.breaker);
         let own = |it: &BreakerView| it.is_armed && it.rule.instrument == instrument;
-        let breaker = breakers.find(own)?;
-        let reference = self.market(instrument)?.instrument.spec.rules.reference_price;
-        PriceRange::around(reference, breaker.rule.range_ppm)
+        breakers.find(own).map_or(0, |breaker| breaker.rule.range_ppm)
     }
 }

@@ -36,6 +36,7 @@ mod number;
 mod order;
 mod outcome;
 mod range;
+mod reference_prices;
 mod reject;
 mod restriction;
 #[cfg(feature = "schema")]
@@ -71,6 +72,7 @@ pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_de
 pub use order::*;
 pub use outcome::Outcome;
 pub use range::PriceRange;
+pub use reference_prices::ReferencePrices;
 pub use reject::RejectReason;
 pub use restriction::{Restrict, Restriction, RestrictionTarget};
 pub use rialto_clock::Timestamp;
