@@ -199,6 +199,11 @@ fn an_operator_moves_a_transition() {
     for wrong in [day[0].at.0, day[2].at.0, day[2].at.0 + 1] {
         let refused = shift(&venue, "equities", to, wrong).refuses(400, "transition_invalid");
         assert_eq!(refused.field(), "to");
+        let (before, next) = (day[0].at, day[2].at);
+        let expected = format!(
+            "The transition can move to a time after {before} and before {next}, not into the past."
+        );
+        assert_eq!(refused.body["error"]["message"], expected);
     }
     let past = shift(&venue, "equities", day[0].at.0, now() - 60 * SECOND);
     assert_eq!(past.refuses(400, "transition_invalid").field(), "to");

@@ -84,9 +84,41 @@ pub(super) async fn move_transition(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let calendar = named(&between(&call, MOVE, "/move")?)?;
     let request = MoveTransition { calendar, at, to, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = match gate.send(&call.cx(), request).await {
+        Ok(answer) => answer,
+        Err(error) if error.code == RejectReason::TransitionInvalid.code() => {
+            return Err(with_neighbours(gate, &call, calendar, at, error).await);
+        }
+        Err(error) => return Err(error),
+    };
     let response = TransitionMovedAnswer { calendar, at, to, seq: answer.seq, time: answer.time };
     Ok(respond(StatusCode::OK, &response, 160))
+}
+
+/// The same error with the times between which a transition can move.
+async fn with_neighbours(
+    gate: &Gate,
+    call: &Call,
+    name: Name,
+    at: Timestamp,
+    error: ApiError,
+) -> ApiError {
+    let question = GetCalendar { name, after: Timestamp::ZERO, limit: usize::MAX };
+    let Ok(AsOf { answer, .. }) = gate.read(&call.cx(), question, Freshness::Now).await else {
+        return error;
+    };
+    let planned = &answer.transitions;
+    let Some(found) = planned.iter().position(|it| it.at == at) else { return error };
+    let before = match found.checked_sub(1) {
+        Some(before) => Some(planned[before].at),
+        None => answer.begun.map(|begun| begun.at),
+    };
+    let behind = |time: Timestamp| format!(" after {time}");
+    let ahead = |time: Timestamp| format!(" and before {time}");
+    let before = before.map(behind).unwrap_or_default();
+    let next = planned.get(found + 1).map(|next| ahead(next.at)).unwrap_or_default();
+    let message = format!("The transition can move to a time{before}{next}, not into the past.");
+    ApiError { message: message.into(), ..error }
 }
 
 /// `PUT /v1/admin/calendars/{name}/circuit-breaker`
