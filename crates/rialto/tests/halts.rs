@@ -3,75 +3,45 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
+mod operated;
 mod running;
 
-use asking::{Client, Credentials};
+use operated::Operated;
 use running::{PATIENCE, Running, command, text};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
-struct Place {
-    venue: Running,
-    admin_key: String,
+fn auction(place: &Operated) -> String {
+    let output = command(&["auction", "BTC-USD", "--url", &place.venue.url()]).output().unwrap();
+    text(&output.stdout)
 }
 
-impl Place {
-    /// The output of a command of the operator, and whether it succeeded.
-    fn says(&self, words: &[&str]) -> (bool, String) {
-        let url = self.venue.url();
-        let mut command = command(&[&["admin"], words, &["--url", &url]].concat());
-        let output = command.env("RIALTO_ADMIN_KEY", &self.admin_key).output().unwrap();
-        (output.status.success(), text(&output.stdout) + &text(&output.stderr))
-    }
-
-    fn auction(&self) -> String {
-        let output = command(&["auction", "BTC-USD", "--url", &self.venue.url()]).output().unwrap();
-        text(&output.stdout)
-    }
-
-    fn wait_for(&self, what: &str) -> String {
-        let began = Instant::now();
-        loop {
-            let told = self.auction();
-            if told.contains(what) {
-                return told;
-            }
-            assert!(began.elapsed() < PATIENCE, "{told}");
-            thread::sleep(Duration::from_millis(50));
+fn wait_for(place: &Operated, what: &str) -> String {
+    let began = Instant::now();
+    loop {
+        let told = auction(place);
+        if told.contains(what) {
+            return told;
         }
+        assert!(began.elapsed() < PATIENCE, "{told}");
+        thread::sleep(Duration::from_millis(50));
     }
 }
 
-fn open(dir: &std::path::Path) -> Place {
-    let mut venue = Running::serve(dir, "synced");
-    venue.heard("admin key: ");
-    let admin_key = venue.admin_key();
-    let admin = Client::new(&venue.url(), Credentials::Admin(admin_key.clone()));
-    let post = |what: &str, body: Value| {
-        admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
-    };
-    for code in ["BTC", "USD"] {
-        post("currencies", json!({ "code": code, "scale": 6 }));
-    }
-    post(
-        "instruments",
-        json!({
-            "symbol": "BTC-USD", "kind": "spot", "base": "BTC", "quote": "USD", "price_scale": 2,
-            "quantity_scale": 4, "tick": "0.01", "lot": "0.0001",
-        }),
-    );
-    post("auction-rules", json!({ "instrument": "BTC-USD", "call_ms": 1_000 }));
-    Place { venue, admin_key }
+fn open(dir: &std::path::Path) -> Operated {
+    let place = Operated::with_market(dir, &json!({}));
+    place.post("auction-rules", &json!({ "instrument": "BTC-USD", "call_ms": 1_000 }));
+    place
 }
 
 #[test]
 fn a_halt_ends_by_itself_after_the_venue_was_killed() {
     let dir = tempfile::tempdir().unwrap();
     let mut place = open(dir.path());
-    let (done, told) = place.says(&["halt", "BTC-USD", "--for", "6s", "--audit-reason", "news"]);
+    let (done, told) = place.admin(&["halt", "BTC-USD", "--for", "6s", "--audit-reason", "news"]);
     assert!(done && told.contains("instrument BTC-USD, state halted, until "), "{told}");
-    assert!(place.wait_for("is halted").contains("halted until  "));
+    assert!(wait_for(&place, "is halted").contains("halted until  "));
     place.venue.kill();
     let data = dir.path().join("data");
     let book = ["at", "--data", data.to_str().unwrap(), "--json", "book", "BTC-USD"];
@@ -81,10 +51,10 @@ fn a_halt_ends_by_itself_after_the_venue_was_killed() {
     let (_, nanoseconds) = until.trim_end_matches('Z').rsplit_once('.').unwrap();
     assert!(told.contains(&format!("{nanoseconds}, seq")), "{told} but {book}");
     place.venue = Running::serve(dir.path(), "synced");
-    assert!(place.wait_for("is halted").contains("halted until  "));
-    place.wait_for("is call");
-    place.wait_for("is open");
-    let (_, audit) = place.says(&["audit"]);
+    assert!(wait_for(&place, "is halted").contains("halted until  "));
+    wait_for(&place, "is call");
+    wait_for(&place, "is open");
+    let (_, audit) = place.admin(&["audit"]);
     let entry = audit.lines().find(|line| line.contains("halt_trading")).unwrap();
     assert!(entry.contains("BTC-USD until ") && entry.contains("news"), "{audit}");
     place.venue.terminate();
@@ -107,9 +77,9 @@ fn the_command_line_says_what_a_halt_lacks() {
         (&["calendar", "circuit-breaker", "equities", "--instrument", "BTC-USD"], "--range-ppm"),
         (&["calendar", "circuit-breaker", "equities", "--remove"], "unknown_calendar"),
     ] {
-        let (done, said) = place.says(words);
+        let (done, said) = place.admin(words);
         assert!(!done && said.contains(told), "{words:?}: {said}");
     }
-    place.wait_for("is open");
+    wait_for(&place, "is open");
     place.venue.terminate();
 }

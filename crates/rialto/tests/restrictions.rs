@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
+mod operated;
 mod running;
 
 use asking::{Client, Credentials, secret};
+use operated::Operated;
 use running::{Running, command, text};
 use serde_json::{Value, json};
 
@@ -13,31 +15,30 @@ use serde_json::{Value, json};
 const ORDERS: usize = 700;
 
 struct Place {
-    venue: Running,
-    admin_key: String,
+    operated: Operated,
     key: (String, String),
 }
 
 impl Place {
     fn operator(&self) -> Client {
-        Client::new(&self.venue.url(), Credentials::Admin(self.admin_key.clone()))
+        self.operated.client()
     }
 
     fn member(&self) -> Client {
         let (id, secret) = (self.key.0.clone(), secret(&self.key.1).unwrap());
-        Client::new(&self.venue.url(), Credentials::Key { id, secret })
+        Client::new(&self.operated.venue.url(), Credentials::Key { id, secret })
     }
 
     /// What the binary says as a member, or with the admin key.
     fn says(&self, words: &[&str], is_operator: bool) -> String {
-        let url = self.venue.url();
+        if is_operator {
+            let (done, told) = self.operated.says(words);
+            assert!(done, "{words:?}: {told}");
+            return told;
+        }
         let mut command = command(words);
-        command.args(["--url", &url]);
-        match is_operator {
-            true => command.env("RIALTO_ADMIN_KEY", &self.admin_key),
-            false => command.args(["--key", &self.key.0]).env("RIALTO_SECRET", &self.key.1),
-        };
-        let output = command.output().unwrap();
+        command.args(["--url", &self.operated.venue.url(), "--key", &self.key.0]);
+        let output = command.env("RIALTO_SECRET", &self.key.1).output().unwrap();
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         text(&output.stdout)
     }
@@ -58,33 +59,17 @@ impl Place {
 }
 
 fn open(dir: &std::path::Path) -> Place {
-    let mut venue = Running::serve(dir, "synced");
-    venue.heard("admin key: ");
-    let admin_key = venue.admin_key();
-    let admin = Client::new(&venue.url(), Credentials::Admin(admin_key.clone()));
-    let post = |what: &str, body: Value| {
-        admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
-    };
-    for code in ["BTC", "USD"] {
-        post("currencies", json!({ "code": code, "scale": 6 }));
-    }
-    post("members", json!({ "member": 1, "name": "client" }));
-    post("accounts", json!({ "account": 1, "member": 1, "name": "main" }));
-    post(
+    let operated = Operated::with_market(dir, &json!({}));
+    operated.post("members", &json!({ "member": 1, "name": "client" }));
+    operated.post("accounts", &json!({ "account": 1, "member": 1, "name": "main" }));
+    operated.post(
         "deposits",
-        json!({ "account": 1, "currency": "USD", "amount": "1000000", "reference": "begin" }),
+        &json!({ "account": 1, "currency": "USD", "amount": "1000000", "reference": "begin" }),
     );
-    post(
-        "instruments",
-        json!({
-            "symbol": "BTC-USD", "kind": "spot", "base": "BTC", "quote": "USD", "price_scale": 2,
-            "quantity_scale": 4, "tick": "0.01", "lot": "0.0001",
-        }),
-    );
-    let key = post("keys", json!({ "member": 1, "scopes": ["read", "trade"] }));
+    let key = operated.post("keys", &json!({ "member": 1, "scopes": ["read", "trade"] }));
     let part = |name: &str| key[name].as_str().unwrap().to_owned();
     let key = (part("id"), part("secret"));
-    Place { venue, admin_key, key }
+    Place { operated, key }
 }
 
 #[test]
@@ -102,8 +87,8 @@ fn a_kill_of_many_orders_goes_on_after_the_venue_is_killed() {
     assert!(set.contains("restriction frozen"), "{set}");
     let killed = place.says(&["kill"], false);
     assert!(killed.starts_with("account 1: killed, cancelled 256 orders; more"), "{killed}");
-    place.venue.kill();
-    place.venue = Running::serve(dir.path(), "synced");
+    place.operated.venue.kill();
+    place.operated.venue = Running::serve(dir.path(), "synced");
 
     place.until_open(0);
     let listed = place.says(&["admin", "restrictions"], true);
@@ -124,5 +109,5 @@ fn a_kill_of_many_orders_goes_on_after_the_venue_is_killed() {
     place.says(&["admin", "restrict", "none", "--member", "1"], true);
     assert_eq!(order(&place).status, 201);
     assert_eq!(place.operator().get("/v1/admin/restrictions").unwrap()["restrictions"], json!([]));
-    place.venue.terminate();
+    place.operated.venue.terminate();
 }
