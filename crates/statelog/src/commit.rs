@@ -35,9 +35,11 @@ impl WriteTurns {
     /// there is nothing left to write.
     pub(crate) fn take(&self, ticket: u64, is_over: impl Fn() -> bool) -> Option<WriteTurn<'_>> {
         let mut turn = self.lock();
+        let mut waited_for = None;
         loop {
             if is_over() {
-                if !turn.is_taken {
+                let was_next = waited_for.is_some_and(|parity| parity != turn.number % 2);
+                if was_next && !turn.is_taken {
                     // It was woken to take the turn, and housekeeping has written what it waited for.
                     self.wake(&turn, 0);
                     self.wake(&turn, 1);
@@ -52,7 +54,9 @@ impl WriteTurns {
             }
             // A turn that has not taken its records yet will take this one too.
             let is_next = turn.through.is_some_and(|through| through < ticket);
-            let nth = ((turn.number + u64::from(is_next)) % 2) as usize;
+            let parity = (turn.number + u64::from(is_next)) % 2;
+            waited_for = Some(parity);
+            let nth = parity as usize;
             turn.waiting[nth] += 1;
             turn = self.ended[nth].wait(turn).unwrap_or_else(PoisonError::into_inner);
             turn.waiting[nth] -= 1;
