@@ -172,7 +172,7 @@ const ALTERATIONS: [Alteration; 27] = [
     Alteration {
         decision: "a call that waits for a command does not follow its timetable",
         file: "timetable.rs",
-        from: "if market.call.is_some_and(|call| call.until_command()) {",
+        from: "if market.call.is_some_and(|call| call.waits_for_command()) {",
         to: "if market.call.is_some_and(|_| false) {",
         test: SHALLOW,
     },
