@@ -79,8 +79,7 @@ impl Core {
         let market = &mut self.markets[usize::from(at)];
         let phase = market.state();
         let check = match market.call {
-            Some(call) if call.waits_for_command() => PriceCheck::Off,
-            Some(halt) if phase == InstrumentState::Halted && halt.extended => PriceCheck::Off,
+            Some(_) if market.waits_for_command() => PriceCheck::Off,
             Some(call) if call.extended => PriceCheck::Extended,
             _ => PriceCheck::First,
         };

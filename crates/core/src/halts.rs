@@ -180,14 +180,15 @@ impl Core {
     fn halt<S: EventSink>(&mut self, at: u16, halt: TimedHalt, sink: &mut S) {
         let market = &self.markets[usize::from(at)];
         let mut next = market.after_halt().expect("its state was checked");
-        let (mut until, mut extended) = (halt.until, false);
+        // Before rules version 5 a halt forgot what the call was that it interrupted.
+        let keeps = self.rules_since(5);
+        let extended = keeps && market.waits_for_command();
+        let mut until = halt.until;
         if market.state() == InstrumentState::Halted {
             let known = market.call.expect("a halt for a time has an end");
-            (until, extended) = (until.max(known.ends), known.extended);
+            until = until.max(known.ends);
         } else {
-            if self.rules_since(5) {
-                extended = market.call.is_some_and(|call| call.waits_for_command());
-            } else if market.state() == InstrumentState::PreOpen {
+            if !keeps && market.state() == InstrumentState::PreOpen {
                 next = InstrumentState::PreOpen;
             }
             self.enter_phase(at, InstrumentState::Halted, sink);

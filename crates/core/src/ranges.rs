@@ -42,14 +42,17 @@ pub(crate) struct TimedCall {
     pub(crate) no_cancel_from: Timestamp,
 }
 
-impl TimedCall {
-    /// Whether a command has to end it.
-    pub(crate) fn waits_for_command(&self) -> bool {
-        self.ends == Timestamp::MAX
-    }
-}
-
 impl Market {
+    /// Whether a command has to end its call, or the call that goes on after its halt.
+    pub(crate) fn waits_for_command(&self) -> bool {
+        let is_halted = self.state() == InstrumentState::Halted;
+        let waits = |call: &TimedCall| match is_halted {
+            true => call.extended,
+            false => call.ends == Timestamp::MAX,
+        };
+        self.call.as_ref().is_some_and(waits)
+    }
+
     /// The prices that its ranges are around.
     #[inline]
     pub(crate) fn reference_prices(&self) -> ReferencePrices {

@@ -319,12 +319,11 @@ impl Core {
         let market = &self.markets[usize::from(at)];
         let state = market.state();
         let next = transition.state;
+        if market.waits_for_command() {
+            return false;
+        }
         match state {
             InstrumentState::Halted if let Some(halt) = market.call => {
-                // Nor does the timetable end the call that goes on after the halt.
-                if halt.extended {
-                    return false;
-                }
                 if let Some(next) = behind_halt(next) {
                     self.markets[usize::from(at)].call = Some(TimedCall { next, ..halt });
                     return false;
@@ -343,9 +342,6 @@ impl Core {
             | InstrumentState::Call
             | InstrumentState::ClosingCall
             | InstrumentState::Closed => {}
-        }
-        if market.call.is_some_and(|call| call.waits_for_command()) {
-            return false;
         }
         let trades = matches!(next, InstrumentState::Open | InstrumentState::Closed);
         if state != next && trades && state != InstrumentState::Open && market.waits_for_auction() {
