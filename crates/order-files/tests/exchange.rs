@@ -35,8 +35,10 @@ fn each_row_is_answered_accepted_or_rejected() {
     let seqs: Vec<u64> = answer.column("seq").iter().map(|seq| seq.parse().unwrap()).collect();
     assert!(seqs.is_sorted() && seqs[0] > 0, "{seqs:?}");
     until("the file ends", || venue.work(ACME) == (0, 0, 0));
-    assert_eq!(venue.exchange.as_ref().unwrap().counts().rows_entered(), 3);
-    assert_eq!(venue.exchange.as_ref().unwrap().counts().rows_rejected(), 2);
+    // A file is counted after its rows, and both after it ended.
+    let counts = venue.exchange.as_ref().unwrap().counts();
+    until("it is counted", || counts.files_answered() == 1);
+    assert_eq!((counts.rows_entered(), counts.rows_rejected()), (3, 2));
 }
 
 #[test]
@@ -173,6 +175,7 @@ fn the_last_contents_of_a_member_are_remembered_and_older_ones_are_entered_again
         drop_file(&bids(BOB, rows), BETA);
     }
     let counts = venue.exchange.as_ref().unwrap().counts();
+    until("all are counted", || counts.files_answered() == 6);
     let before = counts.rows_entered();
     drop_file(&contents[2], ACME);
     drop_file(&contents[1], ACME);
