@@ -11,16 +11,16 @@ use crate::query::{
 use crate::{
     AcceptClock, AmendOrder, Answer, AssignCalendar, Authorisation, CancelOrder, CancelOrders,
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
-    HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
-    NameTable, PayOut, PlaceOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope,
-    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
-    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    Grant, HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
+    NameTable, OrderRate, PayOut, PlaceOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal,
+    Resume, Scope, Sender, SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan,
+    SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
 use rialto_engine::{Engine, Level, Storage};
-use rialto_model::{Outcome, Symbol};
+use rialto_model::{MemberId, Outcome, Symbol};
 use rialto_recorder::Recorder;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,6 +65,22 @@ pub struct VenueParts {
     pub engine: Arc<Engine>,
     /// The feed that follows it.
     pub live: Arc<Live>,
+    /// The orders that each member may enter in a second, over all desks.
+    pub order_rate: Arc<OrderRate>,
+}
+
+impl VenueParts {
+    /// The parts of a venue whose members may enter any number of orders in a second.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>, live: Arc<Live>) -> VenueParts {
+        VenueParts { engine, live, order_rate: Arc::new(OrderRate::new(0)) }
+    }
+
+    /// The same parts with this limit of orders.
+    #[must_use]
+    pub fn with_order_rate(self, order_rate: Arc<OrderRate>) -> VenueParts {
+        VenueParts { order_rate, ..self }
+    }
 }
 
 /// The settings of a desk.
@@ -88,14 +104,14 @@ impl DeskBus {
     /// The bus of this venue. It must be opened and used within one Tokio runtime that has a timer.
     #[must_use]
     pub fn open(venue: VenueParts, config: &DeskConfig) -> DeskBus {
-        let VenueParts { engine, live } = venue;
+        let VenueParts { engine, live, order_rate } = venue;
         let maintenance =
             Maintenance { engine: Arc::clone(&engine), backup_dir: config.backup_dir.clone() };
         let requests = VenueBehaviours::new(Authorisation);
         let durations = Arc::clone(requests.durations());
         DeskBus {
             requests,
-            desk: Desk::open(&engine, config.connections),
+            desk: Desk::open(&engine, order_rate, config.connections),
             queries: QueryHandler {
                 engine,
                 live,
@@ -154,7 +170,8 @@ impl<R: ToEngine + Sync> Handler<R> for Desk {
                 note_command(&command, cx);
                 cx.step("engine");
                 let by = if R::SCOPE == Scope::Admin { attribution(cx)? } else { None };
-                self.submit_attributed(&command, request.level(), by.as_ref())?
+                let sender = Sender { member: member(cx), attribution: by.as_ref() };
+                self.submit_of(sender, &command, request.level())?
             };
             let answer = submitted.await?;
             note_answer(&answer, cx);
@@ -167,10 +184,15 @@ impl Handler<SubmitBatch> for Desk {
     async fn handle(&self, request: SubmitBatch, cx: &Context<'_>) -> Result<Vec<Result<Answer>>> {
         cx.note("rows", &request.submissions.len());
         cx.step("engine");
-        let answers = self.submit_many(&request.submissions).await;
+        let sender = Sender { member: member(cx), attribution: None };
+        let answers = self.submit_many(sender, &request.submissions).await;
         answers.iter().flatten().for_each(|answer| cx.note("seq", &answer.seq.0));
         Ok(answers.into_iter().map(|answer| accepted(answer.map_err(Error::from)?)).collect())
     }
+}
+
+fn member(cx: &Context<'_>) -> Option<MemberId> {
+    cx.principal::<Grant>().and_then(Grant::member)
 }
 
 fn accepted(answer: Answer) -> Result<Answer> {

@@ -1,10 +1,11 @@
 //! The desk: submits commands to the engine and returns the answers.
 
+use crate::OrderRate;
 use crate::slots::{Slots, Ticket};
 use rialto_engine::{
     Answer, Engine, Level, NoAnswer, Replies, Storage, Submission, SubmitError, Submitter,
 };
-use rialto_model::{Attribution, Command};
+use rialto_model::{Attribution, Command, MemberId};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -23,6 +24,10 @@ pub enum DeskError {
     /// was not submitted.
     #[error("too little free disk space to enter orders")]
     StorageLow,
+    /// The member has entered and changed as many orders as it may in a second. The command was not
+    /// submitted.
+    #[error("the member has entered as many orders as it may in a second")]
+    OrderRate,
     /// The engine accepted the command, and its answer is unknown.
     #[error(transparent)]
     NoAnswer(#[from] NoAnswer),
@@ -48,7 +53,17 @@ pub struct Desk {
     connections: Box<[Arc<Connection>]>,
     next: AtomicUsize,
     storage: Arc<Storage>,
+    order_rate: Arc<OrderRate>,
     pumps: Vec<JoinHandle<()>>,
+}
+
+/// The sender of a command. By default the venue itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sender<'a> {
+    /// The member to which it belongs, whose rate of orders counts.
+    pub member: Option<MemberId>,
+    /// Of an operator: who it is, and why it sends the command.
+    pub attribution: Option<&'a Attribution>,
 }
 
 struct Connection {
@@ -57,9 +72,9 @@ struct Connection {
 }
 
 impl Desk {
-    /// Opens this many connections, at least one.
+    /// Opens this many connections, at least one. Orders of members are bounded by `order_rate`.
     #[must_use]
-    pub fn open(engine: &Engine, connections: usize) -> Desk {
+    pub fn open(engine: &Engine, order_rate: Arc<OrderRate>, connections: usize) -> Desk {
         let capacity = engine.config().producer_capacity;
         let mut pumps = Vec::new();
         let connections = (0..connections.max(1))
@@ -80,12 +95,13 @@ impl Desk {
             connections,
             next: AtomicUsize::new(0),
             storage: Arc::clone(engine.storage()),
+            order_rate,
             pumps,
         }
     }
 
-    /// Submits a command and returns a future of its answer. `level` asks for a higher durability
-    /// level than the venue's for this answer.
+    /// Submits a command of the venue itself and returns a future of its answer. `level` asks for a
+    /// higher durability level than the venue's for this answer.
     ///
     /// Dropping the future does not cancel the command.
     ///
@@ -96,30 +112,36 @@ impl Desk {
         command: &Command,
         level: Option<Level>,
     ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
-        self.submit_attributed(command, level, None)
+        self.submit_of(Sender::default(), command, level)
     }
 
-    /// The same with who sent an operator's command, and why.
+    /// The same with who sent it.
     ///
     /// # Errors
-    /// As [`Desk::submit`].
-    pub fn submit_attributed(
+    /// As [`Desk::submit`]; the member's rate is used up.
+    pub fn submit_of(
         &self,
+        sender: Sender<'_>,
         command: &Command,
         level: Option<Level>,
-        attribution: Option<&Attribution>,
     ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
-        let ticket = self.enter(self.connection(), command, level, attribution)?;
+        let ticket = self.enter(self.connection(), sender, command, level)?;
         Ok(async { Ok(ticket.await.answer?) })
     }
 
-    /// Submits commands in this order and waits for all answers. Each is independent: the next is
-    /// submitted even if one fails.
-    pub async fn submit_many(&self, commands: &[Submission]) -> Vec<Result<Answer, DeskError>> {
+    /// Submits commands of a sender in this order and waits for all answers. Each is independent: the
+    /// next is submitted even if one fails.
+    pub async fn submit_many(
+        &self,
+        sender: Sender<'_>,
+        commands: &[Submission],
+    ) -> Vec<Result<Answer, DeskError>> {
         // They use one connection, so that they are sequenced in this order.
         let connection = self.connection();
-        let entered: Vec<_> =
-            commands.iter().map(|it| self.enter(connection, &it.command, it.level, None)).collect();
+        let entered: Vec<_> = commands
+            .iter()
+            .map(|it| self.enter(connection, sender, &it.command, it.level))
+            .collect();
         let mut answers = Vec::with_capacity(entered.len());
         for ticket in entered {
             answers.push(match ticket {
@@ -138,17 +160,20 @@ impl Desk {
     fn enter(
         &self,
         connection: &Arc<Connection>,
+        sender: Sender<'_>,
         command: &Command,
         level: Option<Level>,
-        attribution: Option<&Attribution>,
     ) -> Result<Ticket, DeskError> {
         if enters(command) && !self.storage.admits_entry() {
             return Err(DeskError::StorageLow);
         }
+        if !self.order_rate.admits(sender.member, command) {
+            return Err(DeskError::OrderRate);
+        }
         let slot = connection.slots.take().ok_or(DeskError::Busy)?;
         let token = u64::from(slot);
         let mut submitter = connection.submitter.lock().unwrap_or_else(PoisonError::into_inner);
-        let submitted = match attribution {
+        let submitted = match sender.attribution {
             None => submitter.submit(token, command, level),
             Some(it) => submitter.submit_attributed(token, command, level, it),
         };
@@ -163,9 +188,9 @@ impl Desk {
     }
 }
 
-/// Whether a command enters or changes an order. These are refused when the disk is low. All other
-/// commands pass until the disk is full: they reduce risk, or come from an operator.
-fn enters(command: &Command) -> bool {
+/// Whether a command enters or changes an order. These are refused when the disk is low, and beyond
+/// the rate of their member. All other commands pass: they reduce risk, or come from an operator.
+pub(crate) fn enters(command: &Command) -> bool {
     matches!(command, Command::Place(_) | Command::Amend(_))
 }
 

@@ -72,6 +72,7 @@ impl From<DeskError> for Error {
             DeskError::Busy => (ErrorKind::Busy, "busy"),
             DeskError::Stopped => (ErrorKind::Unavailable, "stopped"),
             DeskError::StorageLow => (ErrorKind::Unavailable, "storage_low"),
+            DeskError::OrderRate => (ErrorKind::Busy, "order_rate"),
             DeskError::NoAnswer(NoAnswer::NoSnapshot) => {
                 (ErrorKind::Unavailable, "snapshot_failed")
             }

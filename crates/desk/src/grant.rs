@@ -1,7 +1,7 @@
 //! The rights of a request's sender.
 
 use crate::Forbidden;
-use rialto_model::{AccountId, KeyId};
+use rialto_model::{AccountId, KeyId, MemberId};
 use std::sync::LazyLock;
 
 pub use rialto_model::Scope;
@@ -44,19 +44,32 @@ pub struct Grant {
     scopes: Scopes,
     accounts: Box<[AccountId]>,
     by: KeyId,
+    member: Option<MemberId>,
 }
 
 impl Grant {
     /// A grant of these scopes for these accounts.
     #[must_use]
     pub fn new(scopes: Scopes, accounts: impl Into<Box<[AccountId]>>) -> Grant {
-        Grant { scopes, accounts: accounts.into(), by: KeyId::EMPTY }
+        Grant { scopes, accounts: accounts.into(), by: KeyId::EMPTY, member: None }
     }
 
     /// The same grant of this sender. An operator's commands are journaled with it.
     #[must_use]
     pub fn held_by(self, by: KeyId) -> Grant {
         Grant { by, ..self }
+    }
+
+    /// The same grant of a sender that belongs to this member. Orders count for the member's rate.
+    #[must_use]
+    pub fn of_member(self, member: MemberId) -> Grant {
+        Grant { member: Some(member), ..self }
+    }
+
+    /// The member to which the sender belongs.
+    #[must_use]
+    pub fn member(&self) -> Option<MemberId> {
+        self.member
     }
 
     /// The sender, or empty: the venue itself.

@@ -22,7 +22,7 @@
 //! let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
 //! let engine = Arc::new(Engine::start(config, Arc::new(SimDisk::new(1)))?.0);
 //! let live = Live::start(&engine, LiveConfig::default())?;
-//! let bus = DeskBus::open(VenueParts { engine, live }, &DeskConfig::default());
+//! let bus = DeskBus::open(VenueParts::new(engine, live), &DeskConfig::default());
 //! let operator = Grant::new(Scopes::NONE.with(Scope::Admin), []);
 //! let cx = Context::new().with_principal(&operator);
 //! let request = CreateMember { member: MemberId(0), name: "Acme".parse()?, level: None };
@@ -48,10 +48,12 @@ mod live;
 mod name_table;
 mod notes;
 mod operate;
+mod order_rate;
 mod query;
 mod request;
 mod slots;
 mod subscribe;
+mod token_bucket;
 mod validation;
 
 pub use attribution::attribution;
@@ -59,7 +61,7 @@ pub use audit::{AUDIT_PAGE_MAX, AUDIT_SCAN_MAX, AuditPage, AuditRecord, ReadAudi
 pub use authorisation::{Authorisation, Needs};
 pub use behaviours::VenueBehaviours;
 pub use bus::{DeskBus, DeskConfig, VenueParts};
-pub use desk::{Desk, DeskError};
+pub use desk::{Desk, DeskError, Sender};
 pub use durations::{Durations, RequestDuration};
 pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
@@ -70,6 +72,7 @@ pub use live::{
 };
 pub use name_table::NameTable;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
+pub use order_rate::OrderRate;
 pub use query::{
     AsOf, AuctionSummary, CalendarPage, FeedQuery, FillCursor, FindCurrency, FindInstrument,
     FindOrder, Freshness, GetAuction, GetBalances, GetBook, GetCalendar, GetInstrument,
@@ -90,3 +93,4 @@ pub use rialto_engine::{
     StorageLevel, Submission, UnknownLevel,
 };
 pub use subscribe::{PrivateReplay, ReplayStop, Resume, Subscribe, Subscribed};
+pub use token_bucket::{TokenBucket, TokenRate};

@@ -4,9 +4,10 @@ mod stage;
 
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    AmendOrder, CancelOrder, CancelOrders, CreateCurrency, CreateMember, Deposit, Disconnect,
-    Forbidden, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SetDeadMan,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    AmendOrder, CancelOrder, CancelOrders, CreateCurrency, CreateMember, Deposit, DeskBus,
+    DeskConfig, Disconnect, Forbidden, Grant, HoldWithdrawal, OrderRate, Refused,
+    ReleaseWithdrawal, Scope, Scopes, SetDeadMan, SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    ToEngine, VenueParts,
 };
 use rialto_disk::Faults;
 use rialto_engine::{StorageLevel, StorageReading, Submission};
@@ -15,6 +16,7 @@ use rialto_model::{
     RejectReason, Scale, Seq, Transfer,
 };
 use stage::{ALICE, BOB, Stage, bid, grant, name};
+use std::sync::Arc;
 
 fn cancel_all(account: AccountId) -> CancelOrders {
     let which = MassCancel { account, instrument: None, side: None };
@@ -211,4 +213,54 @@ async fn when_little_of_the_disk_is_left_nothing_is_entered_and_all_else_passes(
 
     low(StorageLevel::Low);
     bus.send(bid(ALICE, 100), &cx).await.expect("there is room again");
+}
+
+#[tokio::test]
+async fn a_member_has_one_rate_of_orders_over_all_desks_and_cancels_pass() {
+    let rate = Arc::new(OrderRate::new(2));
+    let Stage { engine, live, bus, .. } = Stage::with_order_rate(Arc::clone(&rate)).await;
+    let parts = VenueParts::new(engine, live).with_order_rate(rate);
+    let other = DeskBus::open(parts, &DeskConfig::default());
+    let of = |member| grant(&[Scope::Trade], &[ALICE]).of_member(MemberId(member));
+    let (member, another, itself) = (of(1), of(2), grant(&[Scope::Trade], &[ALICE]));
+    // An order that passes is refused by the engine: there is no market.
+    let enter = async |bus: &DeskBus, grant: &Grant| {
+        let sent = bus.send(bid(ALICE, 1), &Context::new().with_principal(grant)).await;
+        sent.expect_err("there is no market")
+    };
+    // Two are given back each second, however slow this machine is.
+    let mut refused = None;
+    for nth in 0..10_000 {
+        let bus = if nth % 2 == 0 { &bus } else { &other };
+        let error = enter(bus, &member).await;
+        if error.code() == "order_rate" {
+            refused = Some(error);
+            break;
+        }
+        assert_eq!(error.code(), "unknown_instrument");
+    }
+    let error = refused.expect("the rate is used up");
+    assert_eq!((error.kind(), error.is_retryable()), (ErrorKind::Busy, true));
+    let cx = Context::new().with_principal(&member);
+    bus.send(cancel_all(ALICE), &cx).await.expect("a kill switch");
+    assert_eq!(enter(&other, &another).await.code(), "unknown_instrument");
+    // The venue itself has no limit.
+    for _ in 0..5 {
+        assert_eq!(enter(&bus, &itself).await.code(), "unknown_instrument");
+    }
+}
+
+#[tokio::test]
+async fn rows_of_a_batch_beyond_the_rate_are_refused_each_by_itself() {
+    let Stage { bus, .. } = Stage::with_order_rate(Arc::new(OrderRate::new(3))).await;
+    let member = grant(&[Scope::Trade], &[ALICE]).of_member(MemberId(1));
+    let cx = Context::new().with_principal(&member);
+    let submissions = vec![submission(bid(ALICE, 1).command()); 100];
+    let answers = bus.send(SubmitBatch { submissions }, &cx).await.expect("an answer to each row");
+    let codes: Vec<_> = answers
+        .iter()
+        .map(|answer| answer.as_ref().expect_err("there is no market").code())
+        .collect();
+    assert_eq!(codes[..3], ["unknown_instrument"; 3]);
+    assert_eq!(codes[99], "order_rate");
 }

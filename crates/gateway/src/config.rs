@@ -86,9 +86,6 @@ pub struct GatewayConfig {
     /// The journal quota: the most journal bytes per day of one key's orders and amendments; beyond
     /// it, `journal_quota` (429). 0 for no quota.
     pub journal_bytes_per_key_per_day: u64,
-    /// Orders and amendments per second of one member, over all its keys; beyond it, `order_rate`
-    /// (429). As many may come at once after a pause. Cancels are exempt. 0 for no limit.
-    pub member_order_rate: u32,
     /// Requests per second of one key; beyond it, `rate_limited` (429).
     pub key_rate: u32,
     /// The burst of one key: requests at once after a pause.
@@ -162,7 +159,6 @@ impl Default for GatewayConfig {
             slow_request: Duration::from_secs(1),
             signatures_max: 2_000_000,
             journal_bytes_per_key_per_day: 16 << 30,
-            member_order_rate: 0,
             key_rate: 2_000,
             key_burst: 4_000,
             address_rate: 200,

@@ -153,9 +153,14 @@ impl ApiError {
     #[must_use]
     pub fn order_rate() -> ApiError {
         let message = "This member has entered as many orders as it may in a second, over all its \
-                       keys. Cancels are taken; slow down.";
+                       keys and files. Cancels are taken; slow down.";
         let status = StatusCode::TOO_MANY_REQUESTS;
         ApiError { retry: true, ..ApiError::new(status, "order_rate", message) }
+    }
+
+    /// Whether the command that it answers may be in the journal.
+    pub(crate) fn may_be_submitted(&self) -> bool {
+        !matches!(self.code, "busy" | "order_rate" | "stopped" | "storage_low")
     }
 
     /// The path needs a WebSocket.
@@ -225,6 +230,7 @@ impl From<rialto_bus::Error> for ApiError {
                 DeskError::Busy => ApiError::busy(),
                 DeskError::Stopped => ApiError::stopped(),
                 DeskError::StorageLow => ApiError::storage_low(),
+                DeskError::OrderRate => ApiError::order_rate(),
                 DeskError::NoAnswer(NoAnswer::OutcomeUnknown) => ApiError::outcome_unknown(),
                 DeskError::NoAnswer(NoAnswer::NoSnapshot) => ApiError::no_snapshot(),
             };

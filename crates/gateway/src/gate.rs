@@ -4,7 +4,7 @@ use crate::auth::{Caller, Gatekeeper, KeyBus};
 use crate::call::Call;
 use crate::connections::Connections;
 use crate::intake::Intake;
-use crate::limits::{Bodies, JournalQuota, OrderRate};
+use crate::limits::{Bodies, JournalQuota};
 use crate::metrics::MoreMetrics;
 use crate::recorded::Recorded;
 use crate::refusals::Refusals;
@@ -59,7 +59,6 @@ pub(crate) struct Gate {
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) bodies: Arc<Bodies>,
     pub(crate) journal: JournalQuota,
-    pub(crate) orders: OrderRate,
     pub(crate) refusals: Refusals,
     pub(crate) intake: Intake,
     pub(crate) traffic: Traffic,
@@ -94,20 +93,19 @@ impl Gate {
     where
         DeskBus: Serves<R>,
     {
-        self.charge(&call.caller, &command.command())?;
-        self.send(&call.cx(), command).await
+        let engine_command = command.command();
+        self.charge(&call.caller, &engine_command)?;
+        let answer = self.send(&call.cx(), command).await;
+        self.journal.settle(call.caller.id(), &engine_command, &answer);
+        answer
     }
 
-    /// Counts the orders of a member and the journal bytes of a key, and refuses commands beyond
-    /// the member's rate or the key's quota.
+    /// Takes the journal bytes of a command from the quota of a key, and refuses it beyond the quota.
     pub(crate) fn charge(
         &self,
         caller: &Caller,
         command: &rialto_model::Command,
     ) -> Result<(), ApiError> {
-        if !self.orders.admits(caller.member(), command) {
-            return Err(ApiError::order_rate());
-        }
         match self.journal.admits(caller.id(), command) {
             true => Ok(()),
             false => Err(ApiError::journal_quota()),

@@ -5,7 +5,7 @@ use crate::connections::{Connections, Door, Pools, Router, operations_limits, pu
 use crate::depot_access::DepotAccess;
 use crate::gate::Gate;
 use crate::intake::Intake;
-use crate::limits::{Bodies, BodyLimits, JournalQuota, OrderRate};
+use crate::limits::{Bodies, BodyLimits, JournalQuota};
 use crate::metrics::MoreMetrics;
 use crate::recorded::Recorded;
 use crate::refusals::{self, Refusals};
@@ -210,7 +210,6 @@ impl Gateway {
             rate_policy: HeaderValue::from_str(&rate_policy).expect("digits stand in headers"),
             refusals: Refusals::default(),
             journal: JournalQuota::new(config.journal_bytes_per_key_per_day),
-            orders: OrderRate::new(config.member_order_rate),
             ids,
             traces: SplitMix::from_entropy(),
             gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config, journaled),

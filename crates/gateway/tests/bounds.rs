@@ -271,7 +271,7 @@ fn an_address_of_the_network_is_listened_on_only_when_that_is_allowed() {
     let open = GatewayConfig { listen: ([0, 0, 0, 0], 0).into(), ..config() };
     let start = |config| {
         let engine = std::sync::Arc::clone(venue.engine.as_ref().unwrap());
-        let parts = rialto_desk::VenueParts { engine, live: venue.live.clone() };
+        let parts = rialto_desk::VenueParts::new(engine, venue.live.clone());
         rialto_gateway::Gateway::start(config, parts, venue.keys.clone())
     };
     let message = start(open.clone()).err().unwrap().to_string();

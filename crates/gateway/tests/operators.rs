@@ -256,7 +256,7 @@ fn the_error_of_a_venue_without_a_backup_directory_names_the_setting() {
     let venue = TestVenue::empty(config());
     let engine = Arc::clone(venue.engine.as_ref().unwrap());
     let (live, keys) = (Arc::clone(&venue.live), Arc::clone(&venue.keys));
-    let parts = VenueParts { engine, live };
+    let parts = VenueParts::new(engine, live);
     let other = Gateway::start(config(), parts, keys).ok().unwrap();
     let headers = [
         ("Authorization", format!("Bearer {}", venue.admin.reveal())),

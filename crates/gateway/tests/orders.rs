@@ -235,8 +235,7 @@ fn the_dead_mans_timer_is_set_and_cancels_when_it_runs_out() {
 
 #[test]
 fn a_member_that_enters_too_many_orders_a_second_still_cancels() {
-    let few = rialto_gateway::GatewayConfig { member_order_rate: 2, ..config() };
-    let (venue, alice, bob) = TestVenue::with_market(few);
+    let (venue, alice, bob) = TestVenue::with_order_rate(2);
     let second_key = venue.key(1, &["trade"]);
     let order = || limit("buy", "0.1", "100");
     // The bucket of two refills twice a second, however slow this machine is.

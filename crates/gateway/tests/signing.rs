@@ -187,10 +187,8 @@ fn stored_signatures_are_bounded_and_free_their_room() {
 
 /// Answers of a venue that is restarted with the keys and the journal of this one.
 fn start_again(venue: &TestVenue) -> (Gateway, impl Fn(&[(&str, String)]) -> Reply + use<>) {
-    let parts = VenueParts {
-        engine: Arc::clone(venue.engine.as_ref().unwrap()),
-        live: Arc::clone(&venue.live),
-    };
+    let engine = Arc::clone(venue.engine.as_ref().unwrap());
+    let parts = VenueParts::new(engine, Arc::clone(&venue.live));
     let gateway = Gateway::start(config(), parts, Arc::clone(&venue.keys)).unwrap();
     let address = gateway.local_addr();
     (gateway, move |headers| {

@@ -69,7 +69,7 @@ fn restart(venue: &mut TestVenue) {
     while venue.live.seq() < engine.released() {
         std::thread::yield_now();
     }
-    let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&venue.live) };
+    let parts = VenueParts::new(Arc::clone(&engine), Arc::clone(&venue.live));
     let gateway = Gateway::start(config(), parts, Arc::clone(&venue.keys)).unwrap();
     venue.address = gateway.local_addr();
     (venue.gateway, venue.engine) = (Some(gateway), Some(engine));

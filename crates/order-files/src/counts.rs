@@ -61,6 +61,7 @@ reads! {
     rows_repeated;
     /// Rows whose outcome could not be found.
     rows_unknown;
-    /// Batches that were sent again because the engine was busy or the disk low.
+    /// Batches that were sent again because the engine was busy, the disk low or the member's rate used
+    /// up.
     batches_retried;
 }

@@ -15,7 +15,7 @@ use rialto_desk::{Grant, Level, Refused, Scope, Scopes, Submission, SubmitBatch}
 use rialto_model::{AccountId, Command, MemberId, Seq};
 use std::time::Duration;
 
-/// The pauses before rows that the engine did not take are sent again.
+/// The pauses before rows that were not taken are sent again.
 const BACK_OFF_MIN: Duration = Duration::from_millis(10);
 const BACK_OFF_MAX: Duration = Duration::from_secs(1);
 
@@ -123,7 +123,9 @@ fn send<'a>(
         match answer {
             Ok(_) => {}
             Err(error) if error.source_as::<Refused>().is_some() => {}
-            Err(error) if matches!(error.code(), "busy" | "storage_low") => not_taken += 1,
+            Err(error) if matches!(error.code(), "busy" | "order_rate" | "storage_low") => {
+                not_taken += 1
+            }
             // The engine has ended: the next process finds out what became of them.
             Err(error) if matches!(error.code(), "stopped" | "outcome_unknown") => {
                 return Err(WorkError::Stopping);
@@ -148,5 +150,5 @@ pub(crate) fn accounts_of(shared: &Shared, member: MemberId) -> Vec<AccountId> {
 
 /// The rights of a member's file: to trade for the accounts of the member.
 fn grant_of(shared: &Shared, member: MemberId) -> Grant {
-    Grant::new(Scopes::NONE.with(Scope::Trade), accounts_of(shared, member))
+    Grant::new(Scopes::NONE.with(Scope::Trade), accounts_of(shared, member)).of_member(member)
 }

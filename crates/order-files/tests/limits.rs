@@ -125,3 +125,21 @@ fn orders_are_sent_no_faster_than_the_limit() {
     let took = begun.elapsed();
     assert!(took >= Duration::from_millis(950), "{took:?}");
 }
+
+#[test]
+fn rows_beyond_the_rate_of_the_member_wait_and_are_entered_once() {
+    let mut stage = Stage::new(26);
+    stage.order_rate = 20;
+    let venue = stage.open();
+    let counts = venue.exchange.as_ref().unwrap().counts();
+    let start = Instant::now();
+    let large = venue.drop_file(ACME, "a.csv", &bids(ALICE, 50));
+    // Another member has a rate of its own.
+    let small = venue.drop_file(BETA, "b.csv", &bids(BOB, 20));
+    assert_eq!(venue.answer(BETA, "b.csv", &small).column("status"), ["open"; 20]);
+    assert_eq!(venue.answer(ACME, "a.csv", &large).column("status"), ["open"; 50]);
+    assert!(start.elapsed() >= Duration::from_millis(1_500), "20 at once, and 30 at 20 a second");
+    assert!(counts.batches_retried() > 0);
+    assert!(venue.entered().values().all(|times| *times == 1));
+    assert_eq!(venue.entered().len(), 70);
+}

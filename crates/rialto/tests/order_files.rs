@@ -33,8 +33,8 @@ impl Member {
         Member { client, runtime }
     }
 
-    fn send(&self, method: &str, path: &str, body: Option<&str>) -> (u16, String) {
-        let body = body.map(|body| ("text/csv", body.to_owned().into()));
+    fn send(&self, method: &str, path: &str, body: Option<(&'static str, &str)>) -> (u16, String) {
+        let body = body.map(|(media_type, body)| (media_type, body.to_owned().into()));
         let request = HttpRequest { method, path: path.to_owned(), body, accept: None };
         let answer = self.runtime.block_on(self.client.send(&request)).unwrap();
         (answer.status, text(&answer.body))
@@ -43,7 +43,7 @@ impl Member {
     /// Uploads a file, and returns its id.
     fn upload(&self, name: &str, content: &str) -> String {
         let path = format!("/v1/depot/member-1/files?directory=in/orders&name={name}.csv");
-        let (status, answer) = self.send("POST", &path, Some(content));
+        let (status, answer) = self.send("POST", &path, Some(("text/csv", content)));
         assert_eq!(status, 201, "{answer}");
         let answer: Value = serde_json::from_str(&answer).unwrap();
         id_of(&answer)
@@ -194,4 +194,33 @@ fn order_files_need_the_depot() {
     assert!(!refused.status.success());
     let told = text(&refused.stderr);
     assert!(told.contains("order_files.enabled needs depot.enabled"), "{told}");
+}
+
+#[test]
+fn orders_of_keys_and_of_files_count_for_the_rate_of_their_member() {
+    let dir = tempfile::tempdir().unwrap();
+    configure(dir.path(), &format!("[desk]\nmember_order_rate = 2\n{SETTINGS}"));
+    let venue = Running::serve(dir.path(), "synced");
+    let key = create_market(&venue.url(), &venue.admin_key());
+    let member = Member::at(&venue.url(), &key);
+    let id = member.upload("a", &format!("{HEADER}{}", "BTC-USD,buy,1,1,,,\n".repeat(8)));
+    // While the file waits for the rate, an order by hand is refused.
+    let order = json!({ "instrument": "BTC-USD", "side": "buy", "quantity": "1", "price": "1" });
+    let order = order.to_string();
+    let end = Instant::now() + PATIENCE;
+    let refused = loop {
+        let (status, answer) =
+            member.send("POST", "/v1/orders", Some(("application/json", &order)));
+        if status == 429 {
+            break answer;
+        }
+        assert!(Instant::now() < end, "no order was refused: {answer}");
+    };
+    assert!(refused.contains("\"order_rate\""), "{refused}");
+    let (status, answer) = member.send("DELETE", "/v1/orders", None);
+    assert_eq!(status, 200, "{answer}");
+    let answer = member.collect(&format!("a.{id}.csv"));
+    assert_eq!(column(&answer, "row").len(), 8, "{answer}");
+    let is_entered = |status: &&str| matches!(*status, "open" | "cancelled");
+    assert!(column(&answer, "status").iter().all(is_entered), "{answer}");
 }

@@ -72,7 +72,7 @@ impl StatementService {
         let stop = Arc::new(AtomicBool::new(false));
         let worker = Worker::start(settings.nice).map_err(StatementsOpenError::Thread)?;
         let worker = Arc::new(worker);
-        let VenueParts { engine, live } = venue;
+        let VenueParts { engine, live, .. } = venue;
         let maker = Maker {
             depot,
             live: Arc::clone(&live),

@@ -43,7 +43,7 @@ impl ServedEngine {
             signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
             ..GatewayConfig::default()
         };
-        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let venue = VenueParts::new(Arc::clone(&engine), Arc::clone(&live));
         let parts = GatewayParts { queue, ..GatewayParts::default() };
         let gateway = Gateway::start_with(config, venue, Arc::clone(&keys), parts)
             .map_err(broken(case, "start the gateway"))?;

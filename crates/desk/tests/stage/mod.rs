@@ -5,7 +5,8 @@
 use rialto_bus::{Context, Dispatch};
 use rialto_desk::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, DeskConfig,
-    Grant, Listener, Live, LiveConfig, PlaceOrder, Publication, Scope, Subscription, VenueParts,
+    Grant, Listener, Live, LiveConfig, OrderRate, PlaceOrder, Publication, Scope, Subscription,
+    VenueParts,
 };
 use rialto_disk::SimDisk;
 use rialto_engine::{Engine, EngineConfig};
@@ -41,12 +42,18 @@ pub fn bid(account: AccountId, price: i64) -> PlaceOrder {
 impl Stage {
     /// An engine with one member and two accounts.
     pub async fn empty() -> Stage {
+        Stage::with_order_rate(Arc::new(OrderRate::new(0))).await
+    }
+
+    /// The same, with this limit of orders.
+    pub async fn with_order_rate(order_rate: Arc<OrderRate>) -> Stage {
         let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
         let disk = SimDisk::new(1);
         let (engine, _) = Engine::start(config, Arc::new(disk.clone())).expect("an empty disk");
         let engine = Arc::new(engine);
         let live = Live::start(&engine, LiveConfig::default()).expect("an engine without a past");
-        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let venue =
+            VenueParts::new(Arc::clone(&engine), Arc::clone(&live)).with_order_rate(order_rate);
         let config = DeskConfig { patience: Duration::from_millis(300), ..DeskConfig::default() };
         let bus = DeskBus::open(venue, &config);
         let operator = grant(&[Scope::Admin], &[]);

@@ -5,7 +5,7 @@ use super::claim::Claim;
 use super::key::{Allowance, LiveKey};
 use super::link::{self, LINK_LIFE_MAX, Link, LinkKey, LinkTarget};
 use super::replay::{NotFresh, SeenSignatures};
-use crate::limits::{Addresses, Bucket, Owner, Rate};
+use crate::limits::{Addresses, Owner};
 use crate::{ApiError, DepotKey, GatewayConfig};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -14,7 +14,7 @@ use rialto_api::sign::{
 };
 use rialto_broker::Principal;
 use rialto_depot_desk::DepotPrincipal;
-use rialto_desk::{Grant, Scope, Scopes};
+use rialto_desk::{Grant, Scope, Scopes, TokenBucket, TokenRate};
 use rialto_model::{AccountId, MemberId, Timestamp};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -164,7 +164,7 @@ pub(crate) struct Gatekeeper {
     /// start.
     old_until_us: u64,
     seen: SeenSignatures,
-    key_rate: Rate,
+    key_rate: TokenRate,
     addresses: Addresses,
     operator: Allowance,
     nobody: Signer,
@@ -194,9 +194,9 @@ impl Gatekeeper {
             ahead_us,
             // A timestamp may be ahead, and stays valid for a window after its time.
             seen: SeenSignatures::new(ahead_us + window_us + 1, config.signatures_max),
-            key_rate: Rate::new(config.key_rate, config.key_burst),
+            key_rate: TokenRate::new(config.key_rate, config.key_burst),
             addresses: Addresses::new(
-                Rate::new(config.address_rate, config.address_burst),
+                TokenRate::new(config.address_rate, config.address_burst),
                 config.addresses_max,
             ),
             operator: Allowance::default(),
@@ -502,7 +502,7 @@ impl Gatekeeper {
     }
 
     /// Takes a request from an allowance; returns the number left.
-    fn take(&self, requests: &Bucket) -> Option<u64> {
+    fn take(&self, requests: &TokenBucket) -> Option<u64> {
         requests.take_many(self.key_rate, 1, self.began.elapsed())
     }
 

@@ -1,13 +1,13 @@
 //! API keys and the admin key.
 
 use super::link::LinkKey;
-use crate::limits::{Bucket, Share};
+use crate::limits::Share;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use rialto_api::sign::{Secret, Signer, from_hex, sha256, to_hex};
 use rialto_api::{DepotGrant, QueueGrant};
 use rialto_broker::Principal;
 use rialto_depot_desk::DepotPrincipal;
-use rialto_desk::{Grant, Scope, Scopes};
+use rialto_desk::{Grant, Scope, Scopes, TokenBucket};
 use rialto_model::{AccountId, KeyId, MemberId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -140,7 +140,7 @@ pub(super) struct LiveKey {
 /// A key's use of its allowances; clones share it.
 #[derive(Clone, Default)]
 pub(super) struct Allowance {
-    pub(super) requests: Bucket,
+    pub(super) requests: TokenBucket,
     pub(super) bodies: Share,
 }
 
@@ -168,7 +168,8 @@ impl LiveKey {
                 false => DepotPrincipal::new(&record.id, &*record.depot),
             },
             grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts)
-                .held_by(key_id(&record.id)),
+                .held_by(key_id(&record.id))
+                .of_member(record.member),
             current: live(&record.secret),
             previous: record.previous.as_ref().map(|old| (live(&old.secret), old.until_us)),
             allowance: before.map(|before| before.allowance.clone()).unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! Allowances of addresses for requests without a valid signature.
 
-use super::{Bucket, Rate, source_of};
+use super::source_of;
+use rialto_desk::{TokenBucket, TokenRate};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -8,15 +9,15 @@ use std::time::Duration;
 
 /// One allowance for each address, up to a number of addresses; all further ones share one.
 pub(crate) struct Addresses {
-    rate: Rate,
+    rate: TokenRate,
     max: usize,
-    buckets: Mutex<HashMap<IpAddr, Bucket>>,
-    shared: Bucket,
+    buckets: Mutex<HashMap<IpAddr, TokenBucket>>,
+    shared: TokenBucket,
 }
 
 impl Addresses {
-    pub(crate) fn new(rate: Rate, max: usize) -> Addresses {
-        Addresses { rate, max, buckets: Mutex::default(), shared: Bucket::default() }
+    pub(crate) fn new(rate: TokenRate, max: usize) -> Addresses {
+        Addresses { rate, max, buckets: Mutex::default(), shared: TokenBucket::default() }
     }
 
     /// Takes one request from the address's allowance, if there is any left.
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn addresses_have_allowances_of_their_own_and_those_beyond_the_bound_share_one() {
-        let addresses = Addresses::new(Rate::new(1, 1), 2);
+        let addresses = Addresses::new(TokenRate::new(1, 1), 2);
         let take = |last, seconds| {
             addresses.take(IpAddr::from([127, 0, 0, last]), Duration::from_secs(seconds))
         };

@@ -1,6 +1,7 @@
 //! The journal quotas of keys.
 
-use super::{Bucket, Rate};
+use crate::ApiError;
+use rialto_desk::{TokenBucket, TokenRate};
 use rialto_model::{COMMAND_BYTES_MAX, Command, Timestamp, encode_command};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// table is bounded by the number of keys.
 pub(crate) struct JournalQuota {
     /// `None` without a quota.
-    rate: Option<Rate>,
+    rate: Option<TokenRate>,
     began: Instant,
     keys: RwLock<HashMap<Box<str>, Arc<KeyUse>>>,
     refused: AtomicU64,
@@ -21,7 +22,7 @@ pub(crate) struct JournalQuota {
 
 #[derive(Default)]
 struct KeyUse {
-    allowance: Bucket,
+    allowance: TokenBucket,
     bytes: AtomicU64,
 }
 
@@ -29,28 +30,44 @@ impl JournalQuota {
     /// This many bytes per day for each key; 0 for no quota. A key may use all of it at once, and
     /// regains it evenly over a day.
     pub(crate) fn new(bytes_per_day: u64) -> JournalQuota {
-        let rate = (bytes_per_day > 0).then(|| Rate::over(DAY, bytes_per_day));
+        let rate = (bytes_per_day > 0).then(|| TokenRate::over(DAY, bytes_per_day));
         let (keys, refused) = (RwLock::default(), AtomicU64::new(0));
         JournalQuota { rate, began: Instant::now(), keys, refused }
     }
 
-    /// Counts a command of a key; refuses orders and amendments beyond the quota.
+    /// Takes the bytes of an order or amendment from a key's quota; false beyond it. [`settle`] follows
+    /// when its answer is known.
+    ///
+    /// [`settle`]: JournalQuota::settle
     pub(crate) fn admits(&self, key: &str, command: &Command) -> bool {
         self.admits_at(key, command, self.began.elapsed())
     }
 
     fn admits_at(&self, key: &str, command: &Command, now: Duration) -> bool {
-        let bytes = journal_bytes(command);
-        let key = self.key(key);
-        let enters = matches!(command, Command::Place(_) | Command::Amend(_));
-        if let (Some(rate), true) = (self.rate, enters)
-            && key.allowance.take_many(rate, bytes, now).is_none()
-        {
+        let Some(rate) = self.rate_of(command) else { return true };
+        let taken = self.key(key).allowance.take_many(rate, journal_bytes(command), now);
+        if taken.is_none() {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            return false;
         }
-        key.bytes.fetch_add(bytes, Ordering::Relaxed);
-        true
+        taken.is_some()
+    }
+
+    /// Counts the bytes of a command that was admitted. One that was not submitted wrote none, and
+    /// gives back what it took from the quota.
+    pub(crate) fn settle<T>(&self, key: &str, command: &Command, answer: &Result<T, ApiError>) {
+        let (key, bytes) = (self.key(key), journal_bytes(command));
+        match (answer, self.rate_of(command)) {
+            (Err(error), None) if !error.may_be_submitted() => {}
+            (Err(error), Some(rate)) if !error.may_be_submitted() => {
+                key.allowance.give_back(rate, bytes);
+            }
+            _ => drop(key.bytes.fetch_add(bytes, Ordering::Relaxed)),
+        }
+    }
+
+    /// The rate that bounds a command: there is none for cancels.
+    fn rate_of(&self, command: &Command) -> Option<TokenRate> {
+        self.rate.filter(|_| matches!(command, Command::Place(_) | Command::Amend(_)))
     }
 
     /// The number of refused commands.
@@ -108,11 +125,17 @@ mod tests {
     fn a_key_has_its_quota_and_gets_it_back_over_a_day_while_cancels_pass() {
         let bytes = journal_bytes(&place());
         let quota = JournalQuota::new(3 * bytes);
-        let at =
-            |key, hours: u64| quota.admits_at(key, &place(), Duration::from_secs(hours * 3_600));
+        let enter = |key, command: &Command, hours: u64| {
+            let is_admitted = quota.admits_at(key, command, Duration::from_secs(hours * 3_600));
+            if is_admitted {
+                quota.settle(key, command, &Ok(()));
+            }
+            is_admitted
+        };
+        let at = |key, hours| enter(key, &place(), hours);
         assert_eq!([at("a", 0), at("a", 0), at("a", 0), at("a", 0)], [true, true, true, false]);
         assert!(at("b", 0), "another key has its own");
-        assert!(quota.admits_at("a", &cancel(), Duration::ZERO));
+        assert!(enter("a", &cancel(), 0));
         assert_eq!([at("a", 7), at("a", 9), at("a", 9)], [false, true, false]);
         assert_eq!(quota.refused(), 3);
         let all_of_a = 4 * bytes + journal_bytes(&cancel());
@@ -121,9 +144,27 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_submitted_uses_up_no_quota() {
+        let quota = JournalQuota::new(journal_bytes(&place()));
+        let refused: Result<(), _> = Err(ApiError::order_rate());
+        for _ in 0..100 {
+            assert!(quota.admits_at("a", &place(), Duration::ZERO));
+            quota.settle("a", &place(), &refused);
+        }
+        assert_eq!(quota.bytes(), 0);
+        assert!(quota.admits_at("a", &place(), Duration::ZERO));
+        quota.settle("a", &place(), &Err::<(), _>(ApiError::outcome_unknown()));
+        assert!(!quota.admits_at("a", &place(), Duration::ZERO));
+        assert_eq!(quota.bytes(), journal_bytes(&place()));
+    }
+
+    #[test]
     fn without_a_quota_everything_is_counted_and_nothing_refused() {
         let quota = JournalQuota::new(0);
-        assert!((0..1_000).all(|_| quota.admits_at("a", &place(), Duration::ZERO)));
+        for _ in 0..1_000 {
+            assert!(quota.admits_at("a", &place(), Duration::ZERO));
+            quota.settle("a", &place(), &Ok(()));
+        }
         assert_eq!(quota.bytes(), 1_000 * journal_bytes(&place()));
     }
 }

@@ -2,14 +2,10 @@
 
 mod addresses;
 mod bodies;
-mod bucket;
 mod journal;
-mod orders;
 mod source;
 
 pub(crate) use addresses::Addresses;
 pub(crate) use bodies::{Bodies, BodyLimits, BodyMemory, NoRoom, Owner, Share};
-pub(crate) use bucket::{Bucket, Rate};
 pub(crate) use journal::JournalQuota;
-pub(crate) use orders::OrderRate;
 pub(crate) use source::source_of;

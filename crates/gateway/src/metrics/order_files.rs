@@ -21,7 +21,7 @@ pub(super) fn write(page: &mut Page, counts: &OrderFileCounts) {
     rows.with(&[("outcome", &"unknown")], counts.rows_unknown());
     page.counter(
         "rialto_order_file_batches_retried_total",
-        "Batches sent again because the engine was busy or the disk low.",
+        "Batches sent again because the engine was busy, the disk low or the member's rate used up.",
         counts.batches_retried(),
     );
 }

@@ -6,10 +6,10 @@ use crate::ApiError;
 use crate::auth::Caller;
 use crate::connections::Open;
 use crate::gate::Gate;
-use crate::limits::{Bucket, Rate};
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use rialto_api::{MessageFormat, SettleOp};
 use rialto_broker::{LeaseTokens, bus_error};
+use rialto_desk::{TokenBucket, TokenRate};
 use rialto_queue::{Fetched, MessageId, QueueError, Subscription};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -83,7 +83,7 @@ pub(super) struct Connection {
     began: Instant,
     /// The time of the client's last frame.
     heard: Instant,
-    allowance: Bucket,
+    allowance: TokenBucket,
     answers: VecDeque<Answer>,
     confirming: Option<Confirming>,
     stopped: watch::Receiver<bool>,
@@ -108,7 +108,7 @@ impl Connection {
             form,
             began: now,
             heard: now,
-            allowance: Bucket::default(),
+            allowance: TokenBucket::default(),
             answers: VecDeque::new(),
             confirming: None,
             stopped: gate.streams.stopped(),
@@ -187,7 +187,7 @@ impl Connection {
     async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), Closing> {
         self.heard = Instant::now();
         self.open.message_has_come();
-        let rate = Rate::new(self.gate.config.key_rate, self.gate.config.key_burst);
+        let rate = TokenRate::new(self.gate.config.key_rate, self.gate.config.key_burst);
         if !self.allowance.take(rate, self.began.elapsed()) {
             return Err(Closing::TooOften);
         }

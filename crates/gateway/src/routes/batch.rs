@@ -65,6 +65,11 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
         }));
     }
     let results = send(gate, &call, &prepared, level).await?;
+    for (row, result) in prepared.iter().zip(&results) {
+        if let Ok(row) = row {
+            gate.journal.settle(call.caller.id(), &row.command, result);
+        }
+    }
 
     let mut response = Vec::with_capacity(results.len());
     for (nth, (row, result)) in prepared.iter().zip(&results).enumerate() {

@@ -9,14 +9,13 @@ use crate::ApiError;
 use crate::auth::{Caller, Claim};
 use crate::call::Arrival;
 use crate::gate::Gate;
-use crate::limits::{Bucket, Rate};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use axum::http::StatusCode;
 use rialto_api::StreamOp;
 use rialto_bus::{Context, Dispatch, ErrorKind};
 use rialto_desk::{
     Disconnect, GetPublishedSeq, Grant, ReadEventsError, Resume, Scope, Subscribe, Subscribed,
-    Subscription,
+    Subscription, TokenBucket, TokenRate,
 };
 use rialto_ident::Id;
 use rialto_model::{AccountId, Seq};
@@ -79,7 +78,7 @@ pub(super) async fn serve(gate: Arc<Gate>, socket: WebSocket, arrival: Arrival) 
         arrival,
         began: Instant::now(),
         heard: Instant::now(),
-        allowance: Bucket::default(),
+        allowance: TokenBucket::default(),
         caller: None,
         cancels: BTreeSet::new(),
         cancels_all: false,
@@ -101,7 +100,7 @@ struct Connection {
     began: Instant,
     /// When the client was heard of last.
     heard: Instant,
-    allowance: Bucket,
+    allowance: TokenBucket,
     caller: Option<Caller>,
     /// Accounts of which orders are to be cancelled when the connection ends.
     cancels: BTreeSet<AccountId>,
@@ -218,7 +217,7 @@ impl Connection {
                 });
             }
         };
-        let rate = Rate::new(limits.message_rate, limits.message_burst);
+        let rate = TokenRate::new(limits.message_rate, limits.message_burst);
         if !self.allowance.take(rate, self.began.elapsed()) {
             return Err(Closing::TooOften);
         }

@@ -6,7 +6,7 @@
 pub mod described;
 
 use rialto_depot::{Depot, DepotOptions, Level as DepotLevel};
-use rialto_desk::{Live, LiveConfig, VenueParts};
+use rialto_desk::{Live, LiveConfig, OrderRate, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, Sources};
 use rialto_flow::store::MemoryStore;
@@ -287,7 +287,16 @@ impl TestVenue {
         let options = DepotOptions::at(dir.path().join("depot")).level(DepotLevel::Buffered);
         let depot = Depot::open(change(options)).unwrap();
         let (engine, live) = (EngineConfig::default(), LiveConfig::default());
-        TestVenue::open_in(dir, config, engine, live, Sources::system().clock, Some(depot))
+        TestVenue::open_in(dir, config, engine, live, Sources::system().clock, Some(depot), 0)
+    }
+
+    /// A venue with a market, whose members may enter this many orders in a second.
+    pub fn with_order_rate(per_second: u32) -> (TestVenue, Key, Key) {
+        let dir = tempfile::tempdir().unwrap();
+        let (engine, live) = (EngineConfig::default(), LiveConfig::default());
+        let clock = Sources::system().clock;
+        let venue = TestVenue::open_in(dir, config(), engine, live, clock, None, per_second);
+        venue.with_members()
     }
 
     fn open(
@@ -297,7 +306,7 @@ impl TestVenue {
         clock: Arc<dyn Clock>,
     ) -> TestVenue {
         let dir = tempfile::tempdir().unwrap();
-        TestVenue::open_in(dir, config, engine, live, clock, None)
+        TestVenue::open_in(dir, config, engine, live, clock, None, 0)
     }
 
     fn open_in(
@@ -307,6 +316,7 @@ impl TestVenue {
         live: LiveConfig,
         clock: Arc<dyn Clock>,
         depot: Option<Depot>,
+        order_rate: u32,
     ) -> TestVenue {
         let engine = EngineConfig {
             data_dir: dir.path().join("data"),
@@ -324,10 +334,11 @@ impl TestVenue {
         let opened = KeyStore::open(&auth, &MasterKey::Given([9; 32])).unwrap();
         let keys = Arc::new(opened.keys);
         let store = Arc::new(MemoryStore::default());
-        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let venue = VenueParts::new(Arc::clone(&engine), Arc::clone(&live));
         let payments = Payments::open(venue, store, PaymentOptions::default()).unwrap();
         let queue = Queue::open(QueueOptions::in_memory()).unwrap();
-        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let venue = VenueParts::new(Arc::clone(&engine), Arc::clone(&live))
+            .with_order_rate(Arc::new(OrderRate::new(order_rate)));
         let parts = GatewayParts {
             payments: Some(payments.bus()),
             queue: Some(queue),
@@ -351,10 +362,13 @@ impl TestVenue {
 
     /// A venue with the market BTC-USD, and two funded members with one account and key each.
     pub fn with_market(config: GatewayConfig) -> (TestVenue, Key, Key) {
-        let venue = TestVenue::empty(config);
-        venue.create_market();
-        let (alice, bob) = (venue.member("alice"), venue.member("bob"));
-        (venue, alice, bob)
+        TestVenue::empty(config).with_members()
+    }
+
+    fn with_members(self) -> (TestVenue, Key, Key) {
+        self.create_market();
+        let (alice, bob) = (self.member("alice"), self.member("bob"));
+        (self, alice, bob)
     }
 
     pub fn create_market(&self) {

@@ -6,7 +6,7 @@ use rialto_bus::{Context, Dispatch};
 use rialto_depot::{Depot, DepotOptions, Directory, FileName, NewFile, TenantName};
 use rialto_desk::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, DeskConfig,
-    Grant, Live, LiveConfig, Scope, Submission, SubmitBatch, VenueParts,
+    Grant, Live, LiveConfig, OrderRate, Scope, Submission, SubmitBatch, VenueParts,
 };
 use rialto_disk::{Disk, SimDisk};
 use rialto_engine::{Engine, EngineConfig, WaitStrategy};
@@ -36,6 +36,8 @@ pub struct Stage {
     pub limits: OrderFileLimits,
     pub depot: fn(&mut DepotOptions),
     pub engine: fn(&mut EngineConfig),
+    /// The orders of a member in a second; 0 is no limit.
+    pub order_rate: u32,
     salts: AtomicU64,
 }
 
@@ -47,7 +49,8 @@ impl Stage {
     pub fn new(seed: u64) -> Stage {
         let limits = OrderFileLimits { orders_per_second: 1_000_000, ..OrderFileLimits::default() };
         let disk = SimDisk::new(seed);
-        Stage { disk, limits, depot: |_| {}, engine: |_| {}, salts: AtomicU64::new(seed << 16) }
+        let salts = AtomicU64::new(seed << 16);
+        Stage { disk, limits, depot: |_| {}, engine: |_| {}, order_rate: 0, salts }
     }
 
     fn salt(&self) -> [u8; 16] {
@@ -77,7 +80,8 @@ impl Stage {
         (self.engine)(&mut config);
         let engine = Arc::new(Engine::start(config, Arc::clone(&disk))?.0);
         let live = Live::start(&engine, LiveConfig::default())?;
-        let parts = VenueParts { engine, live };
+        let order_rate = Arc::new(OrderRate::new(self.order_rate));
+        let parts = VenueParts::new(engine, live).with_order_rate(order_rate);
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
         let desk = {
             let _inside = runtime.enter();

@@ -84,7 +84,7 @@ impl TestVenue {
         let (engine, _) = Engine::start(engine_config(), Arc::clone(&shared))?;
         let engine = Arc::new(engine);
         let live = Live::start(&engine, LiveConfig::default())?;
-        let venue = VenueParts { engine: Arc::clone(&engine), live };
+        let venue = VenueParts::new(Arc::clone(&engine), live);
         let desk = Arc::new(DeskBus::open(venue, &DeskConfig::default()));
         let options = LogOptions {
             segment_bytes: 2 << 20,

@@ -58,6 +58,8 @@ pub struct Config {
     pub order_files: OrderFilesConfig,
     /// The most commands that the feed may lag while the venue is ready.
     pub feed_lag_max: u64,
+    /// The most orders and amendments of a member in a second; 0 is no limit.
+    pub member_order_rate: u32,
     /// The settings of the recorder.
     pub recorder: RecorderConfig,
     /// The free bytes of the disk below which requests are refused.
@@ -223,6 +225,7 @@ impl Default for Config {
             calendars: Vec::new(),
             order_files: OrderFilesConfig::default(),
             feed_lag_max: 250_000,
+            member_order_rate: 0,
             recorder: RecorderConfig::default(),
             storage: StorageLimits { entry_bytes: 512 << 20, topics_bytes: 1 << 30 },
             drain: Duration::from_secs(30),

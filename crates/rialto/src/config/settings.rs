@@ -23,6 +23,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
          rest of it (docs/configuration.md).",
     ),
     ("feed", "The read model that answers queries and streams."),
+    ("desk", "The desk, through which all requests of members and operators pass."),
     ("gateway", "HTTP and WebSocket, and the limits of keys and addresses."),
     ("withdrawals", "Withdrawals, which the operator decides about."),
     ("queue", "Topics over HTTP (docs/queue.md)."),
@@ -278,6 +279,11 @@ pub const SETTINGS: &[Setting] = &[
     number!("feed", "lag_max", 1, 1_000_000_000, "commands", feed_lag_max as u64,
         "How many commands the feed may be behind the engine; when it is further behind, the venue \
          is not ready (`/v1/ready`) until it is down to half of this."),
+    number!("desk", "member_order_rate", 0, 10_000_000, "orders per second",
+        member_order_rate as u32,
+        "Orders and amendments of one member, over all its keys, rows of batches and of order files \
+         included. One more is refused (`order_rate`), or waits if it is of a file. As many may come \
+         at once after a pause. Cancels are exempt; 0 is no limit."),
     other!("gateway", "listen", Address, gateway.listen,
         "Where to listen for HTTP and WebSocket. Port 0 lets the system choose."),
     other!("gateway", "allow_remote", Switch, gateway.allow_remote,
@@ -369,10 +375,6 @@ pub const SETTINGS: &[Setting] = &[
         "How many bytes of records one key may add to the journal in a day by entering and \
          changing orders; one more is `journal_quota`. All of it may be used at once, and refills \
          evenly. Cancels and operators are exempt; 0 is no quota."),
-    number!("gateway", "member_order_rate", 0, 10_000_000, "orders per second",
-        gateway.member_order_rate as u32,
-        "Orders and amendments of one member, over all its keys, rows of batches included; one more \
-         is `order_rate`. As many may come at once after a pause. Cancels are exempt; 0 is no limit."),
     number!("gateway", "key_rate", 1, 10_000_000, "requests per second", gateway.key_rate as u32,
         "Requests of one key; above it `rate_limited`."),
     number!("gateway", "key_burst", 1, 10_000_000, "requests", gateway.key_burst as u32,

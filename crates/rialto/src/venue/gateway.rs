@@ -3,7 +3,7 @@
 use super::closing::Deadline;
 use super::made::Made;
 use rialto_depot::Depot;
-use rialto_desk::{Live, VenueParts};
+use rialto_desk::{Live, OrderRate, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey, MoreMetrics};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
@@ -40,6 +40,7 @@ pub(super) struct Part {
     pub(super) keys: Option<KeyStore>,
     pub(super) engine: Made<Engine>,
     pub(super) live: Made<Live>,
+    pub(super) order_rate: Arc<OrderRate>,
     pub(super) payments: Made<Weak<PaymentsBus>>,
     /// None if the venue makes no statements.
     pub(super) statements: Option<Made<Weak<StatementsBus>>>,
@@ -63,7 +64,8 @@ pub(super) struct Part {
 
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
-        let venue = VenueParts { engine: self.engine.get()?, live: self.live.get()? };
+        let venue = VenueParts::new(self.engine.get()?, self.live.get()?)
+            .with_order_rate(Arc::clone(&self.order_rate));
         let keys = match self.keys.take() {
             Some(keys) => keys,
             None => KeyStore::open(&self.auth_dir, &MasterKey::Find)?.keys,

@@ -33,7 +33,7 @@ use crate::{Error, tell_all};
 use closing::Deadline;
 use made::Made;
 use rialto_depot::{BlockSealing, DepotOptions, VolumeOptions};
-use rialto_desk::Live;
+use rialto_desk::{Live, OrderRate};
 use rialto_disk::Disk;
 use rialto_engine::{Engine, RecoveryReport};
 use rialto_gateway::{AdminKey, KeyStore};
@@ -218,6 +218,7 @@ impl Venue {
             made
         });
 
+        let order_rate = Arc::new(OrderRate::new(config.member_order_rate));
         let order_files =
             config.order_files.enabled.then(|| depot.clone()).flatten().map(|depot| {
                 let options = OrderFileOptions {
@@ -227,7 +228,8 @@ impl Venue {
                     limits: config.order_files.limits.clone(),
                     ..OrderFileOptions::at(config.data_dir().join(ORDER_FILES_DIR))
                 };
-                let part = order_files::Part::new(options, running.clone(), live.clone(), depot);
+                let venue = (running.clone(), live.clone(), Arc::clone(&order_rate));
+                let part = order_files::Part::new(options, venue, depot);
                 let made = part.made();
                 lifecycle
                     .register("order files", part)
@@ -270,6 +272,7 @@ impl Venue {
             keys,
             engine: running.clone(),
             live: live.clone(),
+            order_rate,
             payments,
             process,
             deadline: deadline.clone(),

@@ -2,15 +2,17 @@
 
 use super::made::Made;
 use rialto_depot::Depot;
-use rialto_desk::{Live, VenueParts};
+use rialto_desk::{Live, OrderRate, VenueParts};
 use rialto_engine::Engine;
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_order_files::{OrderFileCounts, OrderFileOptions, OrderFiles};
+use std::sync::Arc;
 
 pub(super) struct Part {
     options: OrderFileOptions,
     engine: Made<Engine>,
     live: Made<Live>,
+    order_rate: Arc<OrderRate>,
     depot: Made<Depot>,
     made: Made<OrderFileCounts>,
     running: Option<OrderFiles>,
@@ -19,11 +21,11 @@ pub(super) struct Part {
 impl Part {
     pub(super) fn new(
         options: OrderFileOptions,
-        engine: Made<Engine>,
-        live: Made<Live>,
+        (engine, live, order_rate): (Made<Engine>, Made<Live>, Arc<OrderRate>),
         depot: Made<Depot>,
     ) -> Part {
-        Part { options, engine, live, depot, made: Made::new("order files"), running: None }
+        let made = Made::new("order files");
+        Part { options, engine, live, order_rate, depot, made, running: None }
     }
 
     /// What was done, for the metrics.
@@ -34,7 +36,8 @@ impl Part {
 
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
-        let venue = VenueParts { engine: self.engine.get()?, live: self.live.get()? };
+        let venue = VenueParts::new(self.engine.get()?, self.live.get()?)
+            .with_order_rate(Arc::clone(&self.order_rate));
         let depot = Depot::clone(&*self.depot.get()?);
         let exchange = OrderFiles::open(venue, depot, self.options.clone())?;
         self.made.put(exchange.counts());

@@ -79,7 +79,7 @@ impl Component for Part {
             recorder: self.recorder.clone(),
             ..StatementOptions::default()
         };
-        let venue = VenueParts { engine, live };
+        let venue = VenueParts::new(engine, live);
         let statements = Statements::open(venue, Depot::clone(&depot), Arc::new(store), options)?;
         self.made.put(Arc::downgrade(&statements.bus()));
         self.running = Some(statements);

@@ -81,7 +81,7 @@ impl Component for Part {
             recorder: self.recorder.clone(),
             ..PaymentOptions::default()
         };
-        let payments = Payments::open(VenueParts { engine, live }, Arc::new(store), options)?;
+        let payments = Payments::open(VenueParts::new(engine, live), Arc::new(store), options)?;
         if payments.adopted > 0 {
             tracing::warn!(
                 "{} withdrawals are held without a record; they are pending again",

@@ -87,7 +87,7 @@ impl Stage {
         let (engine, _) = Engine::start(engine, Arc::clone(&shared))?;
         let engine = Arc::new(engine);
         let live = Live::start(&engine, LiveConfig::default())?;
-        let venue = || VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let venue = || VenueParts::new(Arc::clone(&engine), Arc::clone(&live));
         let begun = Instant::now();
         while live.seq() < engine.released() {
             if disk.is_down() || begun.elapsed() > LONG {

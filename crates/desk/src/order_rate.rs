@@ -1,43 +1,46 @@
 //! The orders that each member may enter in a second.
 
-use super::{Bucket, Rate};
+use crate::desk::enters;
+use crate::{TokenBucket, TokenRate};
 use rialto_model::{Command, MemberId};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// The allowance of each member. A member is added with its first order, so that the table is
-/// bounded by the number of members that have keys.
-pub(crate) struct OrderRate {
+/// The allowance of each member. A member is added with its first order, so that the table is bounded
+/// by the number of members. The desks of a venue share one, so that a member has one allowance,
+/// whichever way its orders come.
+#[derive(Debug)]
+pub struct OrderRate {
     /// `None` without a limit.
-    rate: Option<Rate>,
+    rate: Option<TokenRate>,
     began: Instant,
-    members: RwLock<HashMap<MemberId, Bucket>>,
+    members: RwLock<HashMap<MemberId, TokenBucket>>,
 }
 
 impl OrderRate {
-    /// This many orders and amendments a second for all keys of a member together; as many may
-    /// come at once after a pause. 0 is no limit.
-    pub(crate) fn new(per_second: u32) -> OrderRate {
-        let rate = (per_second > 0).then(|| Rate::new(per_second, per_second));
+    /// This many orders and amendments of a member a second; as many may come at once after a pause.
+    /// 0 is no limit.
+    #[must_use]
+    pub fn new(per_second: u32) -> OrderRate {
+        let rate = (per_second > 0).then(|| TokenRate::new(per_second, per_second));
         OrderRate { rate, began: Instant::now(), members: RwLock::default() }
     }
 
-    /// Counts an order or an amendment of a member, and refuses it beyond the limit. All other
-    /// commands pass uncounted.
+    /// Counts an order or an amendment of a member; false beyond the limit. All other commands pass
+    /// uncounted, and those of no member: the venue itself.
     pub(crate) fn admits(&self, member: Option<MemberId>, command: &Command) -> bool {
         self.admits_at(member, command, self.began.elapsed())
     }
 
     fn admits_at(&self, member: Option<MemberId>, command: &Command, now: Duration) -> bool {
-        let enters = matches!(command, Command::Place(_) | Command::Amend(_));
         match (self.rate, member) {
-            (Some(rate), Some(member)) if enters => self.bucket(member).take(rate, now),
+            (Some(rate), Some(member)) if enters(command) => self.bucket(member).take(rate, now),
             _ => true,
         }
     }
 
-    fn bucket(&self, member: MemberId) -> Bucket {
+    fn bucket(&self, member: MemberId) -> TokenBucket {
         // The lock for reading must be free before the one for writing is taken.
         let known = {
             let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
