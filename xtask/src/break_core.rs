@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 27] = [
+const ALTERATIONS: [Alteration; 29] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -210,6 +210,20 @@ const ALTERATIONS: [Alteration; 27] = [
         from: "self.check_barred(market, account, reduces)?;",
         to: "self.check_barred(market, account, false)?;",
         test: SHALLOW,
+    },
+    Alteration {
+        decision: "an order for five levels takes no sixth",
+        file: "place.rs",
+        from: "const LEVELS_TAKEN: usize = 5;",
+        to: "const LEVELS_TAKEN: usize = 6;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an order for the best price rests on the tick",
+        file: "place.rs",
+        from: "                if rests {\n                    // A best price",
+        to: "                if false {\n                    // A best price",
+        test: ("rules_pages", "market_orders::an_order_does_not_rest_off_the_tick"),
     },
     Alteration {
         decision: "a command touches 256 orders",

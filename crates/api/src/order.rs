@@ -22,10 +22,10 @@ pub struct OrderRequest<'a> {
     pub instrument: Str<'a>,
     /// The side: buy or sell.
     pub side: Side,
-    /// Limit or market; limit if left out.
+    /// How its limit comes about; `limit` if left out.
     #[serde(default = "limit")]
     pub kind: OrderKind,
-    /// Time in force; if left out, `gtc` for a limit order and `ioc` for a market order.
+    /// Time in force; if left out, `gtc` for a limit order and `ioc` for all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_in_force: Option<TimeInForce>,
     /// Whether it may take liquidity.
@@ -43,7 +43,7 @@ pub struct OrderRequest<'a> {
     /// The quantity, in base currency. Either this or `quote_amount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<DecimalText<'a>>,
-    /// The amount, in quote currency: market orders only.
+    /// The amount, in quote currency. Not for limit orders, nor for orders that may rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote_amount: Option<DecimalText<'a>>,
     /// The limit; of a market order, the worst price that it may trade at.
@@ -319,7 +319,7 @@ pub struct OrderInfo {
     pub instrument: Symbol,
     /// The side: buy or sell.
     pub side: Side,
-    /// Limit or market.
+    /// How its limit came about; `limit` once it rests, except in a call.
     pub kind: OrderKind,
     /// How long it stands.
     pub time_in_force: TimeInForce,
@@ -525,7 +525,7 @@ pub enum OrderEvent {
         client_order_id: Option<ClientOrderId>,
         /// The side: buy or sell.
         side: Side,
-        /// Limit or market.
+        /// How its limit came about.
         kind: OrderKind,
         /// How long it stands.
         time_in_force: TimeInForce,

@@ -4,8 +4,8 @@ use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::{Core, EventSink};
 use rialto_model::{
-    Event, InstrumentId, InstrumentState, NewOrder, Outcome, PostOnly, RejectReason, TimeInForce,
-    Timestamp,
+    Event, InstrumentId, InstrumentState, NewOrder, OrderKind, Outcome, PostOnly, RejectReason,
+    TimeInForce, Timestamp,
 };
 
 /// The first version of the rules with auctions.
@@ -58,7 +58,8 @@ impl Market {
             InstrumentState::ClosingCall => TimeInForce::AtOpen,
             _ => TimeInForce::AtClose,
         };
-        let trades_at_once = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+        let trades_at_once = time_in_force.trades_at_once()
+            || (terms.kind != OrderKind::Limit && !time_in_force.is_for_auction());
         if trades_at_once || time_in_force == other || terms.post_only != PostOnly::Off {
             return Err(RejectReason::WrongPhase);
         }

@@ -5,7 +5,6 @@ use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
-use crate::phases::WITH_AUCTIONS;
 use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
@@ -15,6 +14,10 @@ use rialto_model::{
     Timestamp,
 };
 
+/// The version since which an order that trades at once may have its limit from the book and rest there.
+pub(crate) const WITH_RESTING_MARKET_ORDERS: u32 = 5;
+/// The prices of the other side that an order of kind five levels takes.
+const LEVELS_TAKEN: usize = 5;
 /// The distance, in orders, at which index entries are prefetched.
 const PREPARED_AHEAD: u64 = 8;
 
@@ -125,10 +128,11 @@ impl Core {
         if self.is_barred(market, account) {
             self.check_barred(market, account, false)?;
         }
-        if !self.rules_since(WITH_AUCTIONS) && !self.rules_since(terms.rules_version_min()) {
+        let knows_all = self.rules_since(WITH_RESTING_MARKET_ORDERS);
+        if !knows_all && !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);
         }
-        let rests = check_combination(terms)?;
+        let rests = check_combination(terms, knows_all)?;
         let collects = market.check_phase(is_open, terms)?;
         match terms.size {
             OrderSize::Base(quantity) => market.check_quantity(quantity)?,
@@ -157,15 +161,23 @@ impl Core {
         let mut limit = terms.price;
         if collects && !priced {
             limit = market.auction_limit(terms.side).ok_or(RejectReason::NoReferencePrice)?;
-        } else if terms.kind == OrderKind::Market && !collects {
+        } else if terms.kind != OrderKind::Limit && !collects {
             let best = self.best_live(market, terms.side.opposite())?;
             let best = best.ok_or(RejectReason::NoLiquidity)?;
             if !priced {
-                limit = market.protection_price(terms.side, best);
+                limit = match terms.kind {
+                    OrderKind::BestPrice => best,
+                    OrderKind::FiveLevels => market.farthest_of(LEVELS_TAKEN, terms.side, best),
+                    _ => market.protection_price(terms.side, best),
+                };
                 if self.rules_since(2) {
                     limit = market.clip_to_collar(terms.side, limit);
                 }
                 limit = market.clip_to_limits(terms.side, limit);
+                if rests {
+                    // A best price may be older than the tick.
+                    market.check_price(limit)?;
+                }
             }
             if !within(terms.side, limit, best) {
                 return Err(RejectReason::NoLiquidity);
@@ -367,6 +379,14 @@ impl Market {
         self.check_price(limit).is_ok().then_some(limit)
     }
 
+    /// The farthest of the next `count` prices on the other side of an order, `best` being the first. The
+    /// levels of expired orders count while they are on the book.
+    fn farthest_of(&self, count: usize, side: Side, best: Price) -> Price {
+        let levels = self.book.levels(side.opposite()).map(|level| level.price);
+        let from_best = levels.skip_while(|price| *price != best);
+        from_best.take(count).last().unwrap_or(best)
+    }
+
     /// The next end of day strictly after a time.
     fn day_end(&self, time: Timestamp) -> Timestamp {
         let end = u64::from(self.rules().day_end_s) * Timestamp::SECOND;
@@ -382,17 +402,26 @@ fn refuse_order<S: EventSink>(terms: &NewOrder, reason: RejectReason, sink: &mut
     refuse(&Command::Place(*terms), reason, sink)
 }
 
-/// Whether an order's attributes go together; says whether it can rest.
+/// Whether an order's attributes go together; says whether it can rest. Market orders rest only under
+/// rules that say so.
 #[inline]
-fn check_combination(terms: &NewOrder) -> Result<bool, RejectReason> {
-    let lasts = !matches!(terms.time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
-    let market = terms.kind == OrderKind::Market;
+fn check_combination(terms: &NewOrder, market_rests: bool) -> Result<bool, RejectReason> {
+    let lasts = !terms.time_in_force.trades_at_once();
+    let market = terms.kind != OrderKind::Limit;
     let in_quote = matches!(terms.size, OrderSize::Quote(_));
     let post_only = terms.post_only != PostOnly::Off;
+    let no_price = terms.price == Price::ZERO;
+    let takes_levels = terms.kind.takes_levels();
     let fits = if terms.time_in_force.is_for_auction() {
-        !post_only && !in_quote && (!market || terms.price == Price::ZERO)
+        !post_only && !in_quote && !takes_levels && (!market || no_price)
+    } else if market && lasts {
+        market_rests
+            && terms.kind != OrderKind::FiveLevels
+            && !post_only
+            && !in_quote
+            && (no_price || !takes_levels)
     } else {
-        !(market && lasts) && (lasts || !post_only) && (market || !in_quote)
+        (lasts || !post_only) && (market || !in_quote) && (no_price || !takes_levels)
     };
     if fits { Ok(lasts) } else { Err(RejectReason::InvalidCombination) }
 }

@@ -53,9 +53,12 @@
 //! | Halt of a call that lasts until a command | the call after it ends by itself | the call after it lasts until a command |
 //! | Halt of a `pre_open` that was extended | followed by `pre_open` | followed by a call, and by what the extension was on its way to |
 //! | Order that rests at a limit, behind the best of its side | begins the time at the limit anew | begins it only if it had not begun |
+//! | Market order with a time in force that rests | [`InvalidCombination`] | what is left rests at its limit |
+//! | Best price, five levels | [`AttributeUnknown`] | limits from the other side of the book |
 //! | Both best prices at a limit, where no tick is inside | two limit states, of which the second counts | that of the buys |
 //!
 //! [`Handling`]: rialto_model::Handling
+//! [`InvalidCombination`]: rialto_model::RejectReason::InvalidCombination
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
 //! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
@@ -167,7 +170,10 @@
 //!
 //! # Market orders and orders sized in quote currency
 //! A market order without a protection price has a limit in force from the best price and
-//! `market_protection_ppm`, and never outside the collar. An order that finds nothing within its
+//! `market_protection_ppm`, and never outside the collar. The limit of a best price is that price,
+//! and of five levels the fifth price of the book from it, clipped in the same way. The book of a
+//! time has the levels of dead orders, too. What is left of an order that may rest stands at its
+//! limit in force, which must be on the tick. An order that finds nothing within its
 //! limit in force is refused as `NoLiquidity` before its notional is looked at. A quote-sized order
 //! ends with `Done` always: `QuoteSpent`, and then its status is `Filled`, if liquidity within its
 //! limit remained that it could not afford a lot of; with another reason its status is `Cancelled`.

@@ -54,6 +54,9 @@ alterations! {
     a_residue_dropped_by_an_amendment_is_noticed: ResidueForgotten;
     a_price_slid_out_of_the_collar_is_noticed: SlidesOutsideCollar;
     a_market_order_outside_the_collar_is_noticed: MarketIgnoresCollar;
+    a_best_price_that_is_passed_is_noticed: BestPriceWalks;
+    a_sixth_level_is_noticed: SixLevels;
+    a_market_order_that_never_rests_is_noticed: MarketNeverRests;
     a_reserve_that_is_not_released_is_noticed: ReleaseForgotten;
     a_price_improvement_kept_back_is_noticed: ImprovementKept;
     one_maker_too_many_is_noticed: OneMakerTooMany;

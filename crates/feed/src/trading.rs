@@ -58,6 +58,8 @@ impl Feed {
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        // Whatever its limit came from, it stands at this price.
+        self.orders.slab[slot as usize].terms.kind = OrderKind::Limit;
         self.orders.touch(slot, at);
         self.touch(index);
         self.markets[index].book.push_back(&mut self.orders, slot, at.seq);

@@ -60,35 +60,50 @@ pub(crate) async fn with_limits(
 
 /// The field that does not go with the others, and why.
 fn combination(asked: &Asked) -> (&'static str, String) {
-    let (is_market, in_force) = (asked.kind == OrderKind::Market, asked.time_in_force.name());
+    let (kind, in_force) = (asked.kind.name(), asked.time_in_force.name());
+    let is_limit = asked.kind == OrderKind::Limit;
     let for_auction = asked.time_in_force.is_for_auction();
     let in_quote = asked.quantity.is_none();
-    let trades_at_once = matches!(asked.time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
-    if is_market && !trades_at_once && !for_auction {
+    let trades_at_once = asked.time_in_force.trades_at_once();
+    if asked.kind == OrderKind::FiveLevels && !trades_at_once {
         let message = format!(
-            "The time_in_force of a market order is {in_force}; it must be ioc or fok, or for an \
-             auction at_open, at_close or gfa."
+            "The time_in_force of an order of kind {kind} is {in_force}; it must be ioc or fok."
         );
         ("time_in_force", message)
+    } else if asked.kind.takes_levels() && for_auction {
+        ("time_in_force", format!("An order of kind {kind} takes part in no auction."))
+    } else if asked.kind.takes_levels() && asked.price.is_some_and(|price| price != Price::ZERO) {
+        ("price", format!("An order of kind {kind} has no price: the book gives it one."))
     } else if asked.post_only != PostOnly::Off && (trades_at_once || for_auction) {
         let message = format!("An order with time_in_force {in_force} cannot be post_only.");
         ("post_only", message)
-    } else if in_quote && !is_market {
-        ("quote_amount", "Only a market order may have a quote_amount.".to_owned())
+    } else if asked.post_only != PostOnly::Off && !is_limit {
+        ("post_only", format!("An order of kind {kind} cannot be post_only."))
+    } else if in_quote && is_limit {
+        ("quote_amount", "A limit order has no quote_amount.".to_owned())
     } else if in_quote {
         ("quote_amount", format!("An order with time_in_force {in_force} has a quantity only."))
-    } else {
+    } else if for_auction {
         ("price", format!("A market order with time_in_force {in_force} has no price."))
+    } else {
+        let message = format!(
+            "The time_in_force of a market order is {in_force}; before rules version 5 it must be \
+             ioc or fok, or for an auction at_open, at_close or gfa."
+        );
+        ("time_in_force", message)
     }
 }
 
 /// The field that the phase does not accept.
 fn field_out_of_phase(asked: &Asked) -> &'static str {
     let time_in_force = asked.time_in_force;
-    let rests = !matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
-    // Every phase that accepts orders accepts one that rests and is for no auction.
-    let is_plain = rests && !time_in_force.is_for_auction();
-    if is_plain && asked.post_only != PostOnly::Off { "post_only" } else { "time_in_force" }
+    // Every phase that accepts orders accepts a limit order that rests and is for no auction.
+    let is_plain = !time_in_force.trades_at_once() && !time_in_force.is_for_auction();
+    match (is_plain, asked.kind) {
+        (true, OrderKind::Limit) if asked.post_only != PostOnly::Off => "post_only",
+        (true, OrderKind::Limit) | (false, _) => "time_in_force",
+        (true, _) => "kind",
+    }
 }
 
 fn limit(

@@ -122,9 +122,13 @@ fn orders_that_do_not_fit_the_phase_are_refused_with_their_field() {
         "account": 1, "instrument": "BTC-USD", "side": "buy", "kind": "market",
         "quote_amount": "10", "time_in_force": "gfa",
     });
+    // What would trade at once does not go into a call.
+    for kind in ["market", "best_price"] {
+        let order = with(market.clone(), json!({"kind": kind, "time_in_force": "day"}));
+        assert_eq!(venue.place(&alice, order).refuses(422, "wrong_phase").field(), "kind");
+    }
     for (order, field) in [
-        (with(market.clone(), json!({"price": "100"})), "price"),
-        (with(market, json!({"time_in_force": "day"})), "time_in_force"),
+        (with(market, json!({"price": "100"})), "price"),
         (in_quote, "quote_amount"),
         (with(for_auction("buy", "1", "100"), json!({"post_only": "reject"})), "post_only"),
     ] {

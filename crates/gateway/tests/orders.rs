@@ -317,3 +317,43 @@ fn an_order_that_ended_is_found_by_its_client_order_id_whatever_others_enter() {
     let ended = venue.see(&bob, "/v1/orders?status=ended", &seq);
     assert_eq!(ended["orders"].as_array().map(Vec::len), Some(49));
 }
+
+#[test]
+fn market_orders_take_their_limits_from_the_book_and_may_rest_there() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    for price in ["100", "101", "102", "103", "104", "105"] {
+        venue.place(&alice, limit("sell", "1", price)).expect(201);
+    }
+    let order = |kind: &str, quantity: &str, time_in_force: &str| {
+        json!({"instrument": "BTC-USD", "side": "buy", "kind": kind, "quantity": quantity,
+               "time_in_force": time_in_force})
+    };
+    let placed = venue.place(&bob, order("best_price", "1.5", "gtc")).expect(201);
+    assert_eq!(
+        (&placed["status"], &placed["price"]),
+        (&json!("partially_filled"), &json!("100.00"))
+    );
+    assert_eq!((&placed["filled"], &placed["remaining"]), (&json!("1.0000"), &json!("0.5000")));
+    let path = format!("/v1/orders/{}", placed["order_id"].as_str().unwrap());
+    let rest = venue.see(&bob, &path, &placed["seq"]);
+    assert_eq!(rest["order"]["kind"], "limit");
+    assert_eq!(
+        (&rest["order"]["price"], &rest["order"]["remaining"]),
+        (&json!("100.00"), &json!("0.5000"))
+    );
+    let book = venue.see(&bob, "/v1/book/BTC-USD", &placed["seq"]);
+    assert_eq!(book["bids"], json!([["100.00", "0.5000", 1]]));
+
+    // Five prices are left, of which it takes all that it needs and nothing beyond.
+    let placed = venue.place(&bob, order("five_levels", "9", "ioc")).expect(201);
+    assert_eq!((&placed["status"], &placed["filled"]), (&json!("cancelled"), &json!("5.0000")));
+    assert_eq!((&placed["price"], &placed["done_reason"]), (&json!(null), &json!("remainder")));
+
+    // The protection is five hundredths of the best price.
+    venue.place(&alice, limit("sell", "1", "110")).expect(201);
+    let placed = venue.place(&bob, order("market", "2", "day")).expect(201);
+    assert_eq!((&placed["price"], &placed["remaining"]), (&json!("115.50"), &json!("1.0000")));
+    let rows = json!([{"place": order("best_price", "1", "ioc")}]);
+    let batch = venue.ask(&bob, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
+    assert_eq!(batch["results"][0]["error"]["code"], "no_liquidity");
+}

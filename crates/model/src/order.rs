@@ -28,13 +28,42 @@ impl Side {
 }
 
 enumeration! {
-    /// Whether an order names its price.
+    /// How the limit of an order comes about.
     pub enum OrderKind {
         /// Trades at its price or better.
         Limit = 0, "limit";
-        /// Trades at once with the other side of the book, up to its protection price, and never
-        /// rests; or takes part in an auction, up to its protection price.
+        /// Trades at once with the other side of the book, up to its protection price; or takes part in
+        /// an auction, up to its protection price. What is left ends, or since rules version 5 rests at
+        /// the protection price, as its time in force says.
         Market = 1, "market";
+        /// Trades at once at the best price of the other side, and at no other. What is left ends, or
+        /// rests at that price. Since rules version 5.
+        BestPrice = 2, "best_price";
+        /// Trades at once at the best five prices of the other side, and never rests. Since rules
+        /// version 5.
+        FiveLevels = 3, "five_levels";
+    }
+}
+
+impl OrderKind {
+    /// Whether the venue derives the order's limit from the other side of the book.
+    #[must_use]
+    #[inline]
+    pub fn takes_levels(self) -> bool {
+        matches!(self, OrderKind::BestPrice | OrderKind::FiveLevels)
+    }
+
+    /// The time in force of an order that names none.
+    #[must_use]
+    pub fn usual_time_in_force(self) -> TimeInForce {
+        if self == OrderKind::Limit { TimeInForce::Gtc } else { TimeInForce::Ioc }
+    }
+
+    /// The first version of the rules that knows it.
+    #[must_use]
+    #[inline]
+    pub fn rules_version_min(self) -> u32 {
+        if self.takes_levels() { 5 } else { 1 }
     }
 }
 
@@ -65,6 +94,13 @@ enumeration! {
 }
 
 impl TimeInForce {
+    /// Whether an order trades at once or ends.
+    #[must_use]
+    #[inline]
+    pub fn trades_at_once(self) -> bool {
+        matches!(self, TimeInForce::Ioc | TimeInForce::Fok)
+    }
+
     /// Whether an order takes part in an auction only, and ends with it.
     #[must_use]
     #[inline]
@@ -212,9 +248,9 @@ pub struct NewOrder {
     pub instrument: InstrumentId,
     /// The side of the order.
     pub side: Side,
-    /// Limit or market.
+    /// How its limit comes about.
     pub kind: OrderKind,
-    /// How long it stands; a market order is `Ioc`, `Fok` or for an auction.
+    /// How long it stands.
     pub time_in_force: TimeInForce,
     /// Whether it may take liquidity; limit orders that can rest only.
     pub post_only: PostOnly,
@@ -225,7 +261,8 @@ pub struct NewOrder {
     pub handling: Handling,
     /// How much.
     pub size: OrderSize,
-    /// The limit; for a market order the protection price, or zero for the instrument's protection.
+    /// The limit; for a market order the protection price, or zero for the instrument's protection; zero
+    /// for the best price and for five levels.
     pub price: Price,
     /// When a good-till-date order expires; zero for all others.
     pub expire_at: Timestamp,
@@ -239,7 +276,7 @@ impl NewOrder {
     #[inline]
     pub fn rules_version_min(&self) -> u32 {
         let by_time = self.time_in_force.rules_version_min();
-        self.handling.rules_version_min().max(by_time)
+        self.handling.rules_version_min().max(by_time).max(self.kind.rules_version_min())
     }
 
     /// A good-till-cancelled limit order with default attributes.

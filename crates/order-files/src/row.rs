@@ -127,16 +127,12 @@ impl Fields<'_> {
         // Without its instrument a row has no scales.
         let size = listing.and_then(|on| self.size(&on));
         let price = listing.and_then(|on| self.price(&on, kind));
-        let usual = match kind? {
-            OrderKind::Limit => TimeInForce::Gtc,
-            OrderKind::Market => TimeInForce::Ioc,
-        };
         let order = NewOrder {
             account: account?,
             instrument: listing?.id,
             side: side?,
             kind: kind?,
-            time_in_force: time_in_force.unwrap_or(usual),
+            time_in_force: time_in_force.unwrap_or(kind?.usual_time_in_force()),
             post_only,
             self_trade,
             handling: Handling::NONE

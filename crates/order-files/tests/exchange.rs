@@ -412,3 +412,22 @@ fn the_lines_of_any_line_ends_and_broken_quotes_are_named() {
     let id = venue.drop_file(ACME, "b.csv", &bids(ALICE, 2).replace('\n', "\r\n"));
     assert_eq!(venue.answer(ACME, "b.csv", &id).column("line"), ["2", "3"]);
 }
+
+#[test]
+fn rows_have_every_kind_of_order() {
+    let stage = Stage::new(15);
+    let venue = stage.open();
+    let maker = venue.drop_file(ACME, "a.csv", &format!("{HEADER}1,BTC-USD,sell,1,100,\n"));
+    venue.answer(ACME, "a.csv", &maker);
+    let taker = "instrument,side,quantity,kind,time_in_force\n\
+                 BTC-USD,buy,0.25,best_price,\n\
+                 BTC-USD,buy,0.25,five_levels,fok\n\
+                 BTC-USD,buy,1,market,gtc\n\
+                 BTC-USD,buy,1,five_levels,gtc\n";
+    let id = venue.drop_file(BETA, "b.csv", taker);
+    let answer = venue.answer(BETA, "b.csv", &id);
+    assert_eq!(answer.column("status"), ["filled", "filled", "partially_filled", "rejected"]);
+    assert_eq!(answer.column("filled"), ["0.2500", "0.2500", "0.5000", ""]);
+    assert_eq!(answer.column("remaining"), ["0.0000", "0.0000", "0.5000", ""]);
+    assert_eq!(answer.column("reason")[3], "invalid_combination");
+}

@@ -104,12 +104,8 @@ impl Matcher {
     }
 
     fn place(&mut self, mut order: Order, lasts: Lasts) -> Result<(), &'static str> {
-        match (order.kind, lasts) {
-            (Kind::Market, Lasts::Gtc) => return Err("invalid_combination"),
-            (Kind::PostOnly | Kind::Slide, Lasts::Ioc | Lasts::Fok) => {
-                return Err("invalid_combination");
-            }
-            _ => {}
+        if matches!(order.kind, Kind::PostOnly | Kind::Slide) && lasts != Lasts::Gtc {
+            return Err("invalid_combination");
         }
         if order.total <= 0 {
             return Err("quantity_not_positive");
@@ -275,6 +271,9 @@ fn draw(random: &mut Random, placed: &mut u64, last_named: &mut u64) -> Line {
             1..=20 if kind == Kind::Market => 0,
             _ => price(random),
         };
+        // Without a price of its own, what is left would rest at the protection price of the venue.
+        let unpriced = kind == Kind::Market && price == 0;
+        let lasts = if unpriced && lasts == Lasts::Gtc { Lasts::Ioc } else { lasts };
         let (total, filled) = (random.below(30) as i64, 0);
         return Line::Place(Order { id: *placed, side, kind, price, total, filled }, lasts);
     }

@@ -110,6 +110,40 @@ fn a_venue_is_set_up_traded_on_and_operated_from_the_command_line() {
 }
 
 #[test]
+fn orders_of_every_kind_are_entered_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let venue = Running::serve(dir.path(), "buffered");
+    let admin_key = venue.admin_key();
+    let key_file = create_market(&venue, &admin_key, dir.path());
+    admin(&venue, &admin_key, &["deposit", "1", "1", "BTC", "--reference", "coins"]);
+    let known = ["--self-trade", "allow", "--json", "--key-file", &key_file];
+    let order = |arguments: &[&'static str]| [&["order"], arguments, &known[..]].concat();
+    for price in ["30000", "30001"] {
+        json(&order(&["sell", "0.001", "BTC-USD", "--price", price]));
+    }
+    let placed = json(&order(&["buy", "0.002", "BTC-USD", "--kind", "best_price", "--tif", "gtc"]));
+    let of = |placed: &Value, names: [&str; 3]| names.map(|name| placed[name].to_string());
+    let shown = of(&placed, ["status", "price", "remaining"]);
+    assert_eq!(shown, ["\"partially_filled\"", "\"30000.00\"", "\"0.001000\""]);
+    let placed = json(&order(&["buy", "0.002", "BTC-USD", "--kind", "five_levels"]));
+    let shown = of(&placed, ["status", "price", "filled"]);
+    assert_eq!(shown, ["\"cancelled\"", "null", "\"0.001000\""]);
+    json(&order(&["sell", "0.001", "BTC-USD", "--price", "30100"]));
+    let placed = json(&order(&["buy", "0.002", "BTC-USD", "--market", "--tif", "day"]));
+    let shown = of(&placed, ["status", "price", "remaining"]);
+    assert_eq!(shown, ["\"partially_filled\"", "\"31605.00\"", "\"0.001000\""]);
+
+    let refused = rialto(&order(&["buy", "0.001", "BTC-USD", "--kind", "best_price"]));
+    assert_eq!(refused.status.code(), Some(6));
+    assert!(text(&refused.stderr).contains("(no_liquidity)"), "{}", text(&refused.stderr));
+    for wrong in [&["--kind", "best_price", "--market"][..], &["--kind", "stop"], &[]] {
+        let arguments = [&["buy", "0.001", "BTC-USD"], wrong].concat();
+        let refused = rialto(&order(&arguments));
+        assert_eq!(refused.status.code(), Some(2), "{wrong:?}: {}", text(&refused.stderr));
+    }
+}
+
+#[test]
 fn a_backup_opens_as_a_venue() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");

@@ -85,10 +85,8 @@ fn attributes_that_do_not_go_together_are_refused() {
     let base = buy(ALICE, 100, 1);
     let by_market = market(ALICE, Side::Buy, OrderSize::Base(Quantity(1)));
     let wrong = [
-        NewOrder { time_in_force: TimeInForce::Gtc, ..by_market },
-        NewOrder { time_in_force: TimeInForce::Day, ..by_market },
-        NewOrder { time_in_force: TimeInForce::Gtd, ..by_market },
         NewOrder { post_only: PostOnly::Reject, ..by_market },
+        NewOrder { post_only: PostOnly::Reject, time_in_force: TimeInForce::Gtc, ..by_market },
         NewOrder { post_only: PostOnly::Reject, time_in_force: TimeInForce::Ioc, ..base },
         NewOrder { post_only: PostOnly::Slide, time_in_force: TimeInForce::Fok, ..base },
         NewOrder { size: OrderSize::Quote(Amount(5)), ..base },

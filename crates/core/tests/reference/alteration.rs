@@ -69,6 +69,12 @@ pub enum Alteration {
     SlidesOutsideCollar,
     /// A market order trades outside the collar.
     MarketIgnoresCollar,
+    /// An order for the best price trades at further prices, as a market order does.
+    BestPriceWalks,
+    /// An order for five levels takes six.
+    SixLevels,
+    /// No market order may rest.
+    MarketNeverRests,
     /// The price of an auction is the lowest of the best.
     AuctionTakesLowest,
     /// A trade of an auction costs no fee.

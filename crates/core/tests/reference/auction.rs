@@ -7,9 +7,9 @@ use super::listing::common;
 use super::matching::Deal;
 use super::{Alteration, Listed, ORDERS_PER_COMMAND, Order, Reference, Work};
 use rialto_model::{
-    AuctionRules, DoneReason, Event, InstrumentId, InstrumentState, Interrupted, NewOrder, Outcome,
-    PostOnly, Price, Quantity, ReduceReason, RejectReason, SelfTrade, Side, TimeInForce, Timestamp,
-    TradingRules, Uncrossed,
+    AuctionRules, DoneReason, Event, InstrumentId, InstrumentState, Interrupted, NewOrder,
+    OrderKind, Outcome, PostOnly, Price, Quantity, ReduceReason, RejectReason, SelfTrade, Side,
+    TimeInForce, Timestamp, TradingRules, Uncrossed,
 };
 
 /// Steps of a search for a price that count as an order.
@@ -167,8 +167,9 @@ impl Listed {
             InstrumentState::ClosingCall => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::AtClose, T::Gfa],
             _ => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::AtOpen, T::Gfa],
         };
+        let trades_now = new.kind != OrderKind::Limit && !is_for_auction(new.time_in_force);
         let fits = accepted.contains(&new.time_in_force)
-            && (!collects(state) || new.post_only == PostOnly::Off);
+            && (!collects(state) || (new.post_only == PostOnly::Off && !trades_now));
         demand(fits, RejectReason::WrongPhase)
     }
 

@@ -71,7 +71,7 @@ pub const EVENT_KINDS: [&str; 38] = [
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 67] = [
+pub const SITUATIONS: [(&str, u64); 70] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -139,6 +139,9 @@ pub const SITUATIONS: [(&str, u64); 67] = [
     ("seller paid all that it was paid", 5),
     ("auction with fees by the lot", 10),
     ("order above the largest notional", 20),
+    ("rest of a market order stands", 20),
+    ("rest of an order for the best price stands", 20),
+    ("order for five levels traded at several prices", 10),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -328,7 +331,7 @@ impl Coverage {
             Command::ReleaseWithdrawal { .. } if *outcome == Outcome::Repeated => {
                 self.saw("release repeated");
             }
-            Command::Place(new) if traded => self.note_traded(new, outcome),
+            Command::Place(new) if traded => self.note_traded(new, outcome, events),
             _ => {}
         }
         if let Command::Place(new) = command {
@@ -487,7 +490,20 @@ impl Coverage {
         }
     }
 
-    fn note_traded(&mut self, new: &rialto_model::NewOrder, outcome: &Outcome) {
+    fn note_traded(&mut self, new: &rialto_model::NewOrder, outcome: &Outcome, events: &[Event]) {
+        let rests = events.iter().any(|event| matches!(event, Event::Rested(_)));
+        match new.kind {
+            OrderKind::Market if rests => self.saw("rest of a market order stands"),
+            OrderKind::BestPrice if rests => self.saw("rest of an order for the best price stands"),
+            OrderKind::FiveLevels => {
+                let mut prices: Vec<_> = events.iter().filter_map(traded_at).collect();
+                prices.dedup();
+                if prices.len() > 1 {
+                    self.saw("order for five levels traded at several prices");
+                }
+            }
+            _ => {}
+        }
         let filled = matches!(outcome, Outcome::Order { status: OrderStatus::Filled, .. });
         if new.time_in_force == TimeInForce::Fok && filled {
             self.saw("fill-or-kill filled");
@@ -507,5 +523,12 @@ impl Coverage {
         if new.self_trade == Some(SelfTrade::Allow) {
             self.saw("self-trade Allow");
         }
+    }
+}
+
+fn traded_at(event: &Event) -> Option<rialto_model::Price> {
+    match event {
+        Event::Trade(trade) => Some(trade.price),
+        _ => None,
     }
 }

@@ -117,9 +117,12 @@ impl Reference {
         before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
     }
 
-    /// The capacity came with version 3, auctions and sessions with version 4.
+    /// The capacity came with version 3, auctions and sessions with version 4, the best price and five
+    /// levels with version 5.
     fn knows_attributes(&self, new: &NewOrder) -> Verdict {
+        let is_old = matches!(new.kind, OrderKind::Limit | OrderKind::Market);
         let is_known = (new.handling.capacity.is_none() || self.rules_version >= 3)
+            && (is_old || self.rules_version >= 5)
             && (!is_for_auction(new.time_in_force) || self.rules_version >= 4)
             && (new.time_in_force != TimeInForce::Gfs || self.rules_version >= 4);
         demand(is_known, RejectReason::AttributeUnknown)
@@ -146,13 +149,18 @@ impl Reference {
     }
 
     fn has_attributes_that_agree(&self, new: &NewOrder) -> Verdict {
-        let is_market = new.kind == OrderKind::Market;
+        let is_market = new.kind != OrderKind::Limit;
+        let has_own_levels = matches!(new.kind, OrderKind::BestPrice | OrderKind::FiveLevels);
         let rests = can_rest(new.time_in_force);
+        let may_rest = self.rules_version >= 5 && !self.gets_wrong(Alteration::MarketNeverRests);
         let is_post_only = new.post_only != PostOnly::Off;
         let has_amount = matches!(new.size, OrderSize::Quote(_));
         let for_auction = is_for_auction(new.time_in_force);
         let contradictions = [
-            is_market && rests && !for_auction,
+            is_market && rests && !for_auction && !may_rest,
+            new.kind == OrderKind::FiveLevels && rests,
+            has_own_levels && (for_auction || new.price != Price::ZERO),
+            is_market && rests && has_amount,
             is_market && is_post_only,
             is_post_only && !rests,
             is_post_only && for_auction,

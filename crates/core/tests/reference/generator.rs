@@ -68,6 +68,7 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (Profile::Deep, 0..40) if !now.auctions.is_empty() => vec![chooser.many_ended()],
         (Profile::Deep, 40..55) if !now.auctions.is_empty() => vec![chooser.halt_of_all()],
         (_, 95..100) if now.rules_version >= 4 => chooser.whole_plan(),
+        (Profile::General, 93..95) if now.rules_version >= 5 => chooser.many_levels(),
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
@@ -192,7 +193,7 @@ impl Chooser<'_> {
         let account = self.account();
         let instrument = self.instrument();
         let rules = self.rules_of(instrument);
-        let market = self.dice.chance(14);
+        let market = self.dice.chance(18);
         let mut order = NewOrder {
             account,
             instrument,
@@ -217,11 +218,24 @@ impl Chooser<'_> {
         };
         if market {
             order.kind = OrderKind::Market;
-            order.time_in_force = self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]);
-            if self.dice.chance(60) {
+            if self.now.rules_version >= 5 || self.dice.chance(2) {
+                let own = [OrderKind::Market, OrderKind::BestPrice, OrderKind::FiveLevels];
+                order.kind = own[self.dice.weighted(&[5, 3, 2])];
+            }
+            let rests = self.now.rules_version >= 5
+                && order.kind != OrderKind::FiveLevels
+                && self.dice.chance(35);
+            if !rests {
+                order.time_in_force = self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]);
+            }
+            if self.dice.chance(if order.kind == OrderKind::Market { 60 } else { 97 }) {
                 order.price = Price::ZERO;
             }
-            if self.dice.chance(50) {
+            if order.kind == OrderKind::FiveLevels && self.dice.chance(50) {
+                // Enough to take five levels, and more.
+                order.size = OrderSize::Base(Quantity(self.dice.between(20, 200) * rules.lot.0));
+            }
+            if !rests && order.kind != OrderKind::FiveLevels && self.dice.chance(50) {
                 let listed = self.now.listed(instrument).or(self.now.listed(InstrumentId(1)));
                 let factor = listed.map_or(1, |listed| listed.instrument.quote_factor());
                 let factor = i128::from(factor);
@@ -250,7 +264,7 @@ impl Chooser<'_> {
             match order.kind {
                 OrderKind::Limit => order.price = self.price(&rules),
                 OrderKind::Market if self.dice.chance(95) => order.price = Price::ZERO,
-                OrderKind::Market => {}
+                _ => {}
             }
         }
         if order.time_in_force == TimeInForce::Gtd {
@@ -260,7 +274,7 @@ impl Chooser<'_> {
         if self.dice.chance(4) {
             order.time_in_force = self.dice.pick(ALL_TIMES);
             order.post_only = self.dice.pick(&[PostOnly::Off, PostOnly::Reject, PostOnly::Slide]);
-            order.kind = self.dice.pick(&[OrderKind::Limit, OrderKind::Market]);
+            order.kind = self.dice.pick(OrderKind::ALL);
         }
         order
     }
@@ -605,6 +619,28 @@ impl Chooser<'_> {
             })
         };
         (0..count).map(order).collect()
+    }
+
+    /// Orders at many prices of one side, and one that takes five of them.
+    fn many_levels(&mut self) -> Vec<Command> {
+        let instrument = InstrumentId(1);
+        let TradingRules { tick, lot, .. } = self.rules_of(instrument);
+        let side = self.dice.pick(&SIDES);
+        let away = if side == Side::Buy { -1 } else { 1 };
+        let mut commands: Vec<Command> = (1..=8)
+            .map(|ticks| {
+                let quantity = Quantity(self.dice.between(1, 3) * lot.0);
+                let price = Price((100 / tick.0 + away * ticks) * tick.0);
+                Command::Place(NewOrder::limit(self.account(), instrument, side, quantity, price))
+            })
+            .collect();
+        let quantity = Quantity(self.dice.between(5, 40) * lot.0);
+        commands.push(Command::Place(NewOrder {
+            kind: OrderKind::FiveLevels,
+            time_in_force: self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]),
+            ..NewOrder::limit(self.account(), instrument, side.opposite(), quantity, Price::ZERO)
+        }));
+        commands
     }
 
     /// An order that trades with hundreds.

@@ -3,6 +3,7 @@
 
 use super::arithmetic::{MILLION, largest, price, smallest};
 use super::auction::collects;
+use super::entry::can_rest;
 use super::{Alteration, FILL_OR_KILL_DEPTH, Listed, Order, Reference};
 use rialto_model::{InstrumentId, NewOrder, OrderKind, PostOnly, Price, RejectReason, Side};
 
@@ -66,12 +67,49 @@ impl Reference {
         }
         let best = self.best_alive(new.instrument, new.side.opposite())?;
         let best = best.ok_or(RejectReason::NoLiquidity)?;
-        let unprotected = new.price == Price::ZERO;
-        let limit = match unprotected {
-            true => listed.clip(new.side, self.protection(new, best)),
-            false => new.price,
+        let limit = match new.kind {
+            OrderKind::BestPrice if !self.gets_wrong(Alteration::BestPriceWalks) => {
+                listed.clip(new.side, self.collared(new, best))
+            }
+            OrderKind::FiveLevels => {
+                let fifth = self.fifth_price(new, best);
+                listed.clip(new.side, self.collared(new, fifth))
+            }
+            _ if new.price == Price::ZERO => listed.clip(new.side, self.protection(new, best)),
+            _ => new.price,
         };
+        if can_rest(new.time_in_force) && new.price == Price::ZERO {
+            listed.check_price(limit)?;
+        }
         if allows(new.side, limit, best) { Ok(limit) } else { Err(RejectReason::NoLiquidity) }
+    }
+
+    /// The fifth of the different prices on the other side that are no better than the best, or the
+    /// last if there are fewer.
+    fn fifth_price(&self, new: &NewOrder, best: Price) -> Price {
+        let queue = self.queue(new.instrument, new.side.opposite());
+        let mut prices: Vec<Price> = queue.iter().map(|order| order.price).collect();
+        prices.dedup();
+        prices.retain(|price| allows(new.side, *price, best));
+        let most = if self.gets_wrong(Alteration::SixLevels) { 6 } else { 5 };
+        prices[prices.len().min(most) - 1]
+    }
+
+    /// A price, or the farthest tick in the collar if that is nearer.
+    fn collared(&self, new: &NewOrder, to: Price) -> Price {
+        let listed = self.listed(new.instrument).expect("that was checked before");
+        let rules = listed.instrument.spec.rules;
+        let Some(around) = self.collar_around(listed) else { return to };
+        let tick = i128::from(rules.tick.0);
+        let most = i128::from(i64::MAX) / tick;
+        let is_inside = |ticks: i128| is_near(new.side, around, ticks * tick, rules.collar_ppm);
+        let ticks = match new.side {
+            Side::Buy => largest(0, most, is_inside),
+            Side::Sell => smallest(1, most, is_inside),
+        };
+        let farthest = ticks.and_then(|ticks| price(ticks * tick));
+        let farthest = farthest.expect("a price that traded is not beyond all ticks");
+        if new.side == Side::Buy { to.min(farthest) } else { to.max(farthest) }
     }
 
     /// The limit of a market order in a call: as if the reference price were the best.

@@ -4,6 +4,7 @@
 
 mod contracts;
 mod halts;
+mod market_orders;
 mod page;
 mod phases;
 mod price_ranges;

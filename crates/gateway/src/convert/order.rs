@@ -7,7 +7,7 @@ use rialto_feed::{Fill, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, Handling, NewOrder,
     OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side,
-    TimeInForce, Timestamp, Trade,
+    Timestamp, Trade,
 };
 
 /// The order, at the scales of its instrument.
@@ -27,13 +27,10 @@ pub(crate) fn new_order(
     };
     let price = match (&request.price, request.kind) {
         (Some(text), _) => decimal::price("price", text, on)?,
-        (None, OrderKind::Market) => Price::ZERO,
         (None, OrderKind::Limit) => return Err(ApiError::missing("price")),
+        (None, _) => Price::ZERO,
     };
-    let usual = match request.kind {
-        OrderKind::Limit => TimeInForce::Gtc,
-        OrderKind::Market => TimeInForce::Ioc,
-    };
+    let usual = request.kind.usual_time_in_force();
     Ok(NewOrder {
         account,
         instrument: on.id,
@@ -86,11 +83,13 @@ fn named(id: ClientOrderId) -> Option<ClientOrderId> {
     (!id.is_empty()).then_some(id)
 }
 
-/// The limit of an order; `None` for a market order without one, whose price in the core is its
-/// protection limit.
+/// The limit of an order, if it was given or the order may rest there; otherwise the venue's limit of
+/// an order that trades at once is nothing that its owner asked for.
 fn limit(terms: &NewOrder, price: Price, scale: Scale) -> Option<Decimal> {
     let is_given = terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
-    is_given.then(|| price.decimal(scale))
+    let time_in_force = terms.time_in_force;
+    let may_rest = !time_in_force.trades_at_once() && !time_in_force.is_for_auction();
+    (is_given || may_rest).then(|| price.decimal(scale))
 }
 
 /// The answer about one order. Without [`Placed`], fields that need a scale are omitted.

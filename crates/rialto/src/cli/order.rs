@@ -31,12 +31,17 @@ pub(super) struct Order {
     /// The limit; for a market order, the worst price at which it may trade.
     #[arg(long)]
     price: Option<String>,
-    /// Enter a market order: trade at once with resting orders, and never rest.
+    /// Enter a market order: trade at once with resting orders. What is left ends, or with --tif
+    /// gtc, day, gtd or gfs rests at the worst price at which it may trade.
     #[arg(long)]
     market: bool,
-    /// The amount of the quote currency to spend or raise, instead of a quantity; market orders
-    /// only.
-    #[arg(long, value_name = "AMOUNT", requires = "market")]
+    /// The kind of the order: limit, market, best_price (trade at the best price of the other side
+    /// only) or five_levels (at its best five prices).
+    #[arg(long, value_parser = named::<OrderKind>(), conflicts_with = "market")]
+    kind: Option<OrderKind>,
+    /// The amount of the quote currency to spend or raise, instead of a quantity. Not for limit
+    /// orders, nor for orders that may rest.
+    #[arg(long, value_name = "AMOUNT")]
     quote: Option<String>,
     /// The time in force.
     #[arg(long, value_parser = named::<TimeInForce>())]
@@ -90,14 +95,16 @@ impl Order {
                 return Err(Error::Usage(wrong.to_string()));
             }
         };
-        if self.price.is_none() && !self.market {
+        let usual = if self.market { OrderKind::Market } else { OrderKind::Limit };
+        let kind = self.kind.unwrap_or(usual);
+        if self.price.is_none() && kind == OrderKind::Limit {
             return Err(Error::Usage("give a limit: --price PRICE, or --market".to_string()));
         }
         Ok(OrderRequest {
             account,
             instrument: symbol.as_str().into(),
             side: self.side,
-            kind: if self.market { OrderKind::Market } else { OrderKind::Limit },
+            kind,
             time_in_force: self.tif,
             post_only: self.post_only.unwrap_or_default(),
             self_trade: self.self_trade,

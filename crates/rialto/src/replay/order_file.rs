@@ -201,18 +201,18 @@ impl Form {
             }
         };
         let time_in_force = match row.given(self.columns[TIF]) {
-            None if kind == OrderKind::Market => TimeInForce::Ioc,
-            None | Some((_, "gtc")) => TimeInForce::Gtc,
+            None => kind.usual_time_in_force(),
+            Some((_, "gtc")) => TimeInForce::Gtc,
             Some((_, "ioc")) => TimeInForce::Ioc,
             Some((_, "fok")) => TimeInForce::Fok,
             Some((field, other)) => return Err(one_of(field, other, "gtc, ioc, fok")),
         };
         let price = match (self.price(row)?, kind) {
             (Some(price), _) => price,
-            (None, OrderKind::Market) => Price::ZERO,
             (None, OrderKind::Limit) => {
                 return Err(row.error(self.at(PRICE), "a limit order needs a price".into()));
             }
+            (None, _) => Price::ZERO,
         };
         let quantity = self.needed(row, self.quantity(row)?)?;
         let account = self.account(row)?.unwrap_or(1);
