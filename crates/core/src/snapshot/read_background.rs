@@ -6,7 +6,7 @@ use super::reader::Reader;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Kind, Scope};
-use crate::book::{Part, Progress, UncrossSearch};
+use crate::book::{Part, Progress, Slot, UncrossSearch};
 use crate::instruments::Market;
 use crate::orders::{NIL, STAND_IN};
 use crate::restrictions::AccountWalk;
@@ -135,13 +135,7 @@ fn sweeps(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         core.accounts.get_mut(account).under_way = at + 1;
         let under_way = from.bool()?;
         let left_frozen = from.format >= WITH_AUCTIONS && from.bool()?;
-        let cursor = listed(core, from)?;
-        let own = match cursor {
-            NIL => true,
-            STAND_IN => core.urgent.is_some_and(|taker| taker.account == account),
-            slot => core.open.get(slot).account == account,
-        };
-        from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
+        let cursor = listed(core, from, account)?;
         core.background.restore_cursor(at, cursor, (under_way, left_frozen));
         let scopes = [
             Scope::Side(None, Side::Buy),
@@ -178,16 +172,19 @@ fn claim(from: &mut Reader<'_>) -> Result<Claim> {
 }
 
 /// The slot of an order in its account's list, or none.
-fn listed(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
-    match OrderId(from.u64()?) {
-        OrderId(0) => Ok(NIL),
-        id => {
-            let amended = core.urgent.filter(|taker| taker.amended && taker.order == id);
-            let resting = core.orders.find(id).map(|slot| slot.at());
-            let slot = resting.or(amended.map(|_| STAND_IN));
-            from.needs(slot, "a mass cancel stands at no order")
-        }
+fn listed(core: &Core, from: &mut Reader<'_>, account: u32) -> Result<u32> {
+    let id = OrderId(from.u64()?);
+    if id == OrderId(0) {
+        return Ok(NIL);
     }
+    let amended = core.urgent.filter(|taker| taker.amended && taker.order == id);
+    let amended = amended.map(|taker| (STAND_IN, taker.account));
+    let resting = core.orders.find(id).map(Slot::at);
+    let resting = resting.map(|slot| (slot, core.open.get(slot).account));
+    let found = from.needs(resting.or(amended), "a mass cancel stands at no order")?;
+    let own = found.1 == account;
+    from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
+    Ok(found.0)
 }
 
 pub(super) fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
@@ -211,7 +208,7 @@ pub(super) fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let on_disconnect_only = from.bool()?;
         let reason = from.choice()?;
         let upto = OrderId(from.u64()?);
-        let cursor = listed(core, from)?;
+        let cursor = listed(core, from, account)?;
         core.accounts.get_mut(account).under_way += 1;
         core.works.push(BackgroundTask::Cancel(CancelMany {
             account,

@@ -164,6 +164,29 @@ fn a_timetable_that_no_core_would_have_is_refused() {
 }
 
 #[test]
+fn a_mass_cancel_at_an_order_of_another_account_is_refused() {
+    for version in rialto_core::RULES_VERSIONS {
+        let mut venue = Venue::under(version, rules());
+        let mut orders = Vec::new();
+        for _ in 0..300 {
+            orders.push(venue.enter(buy(ALICE, 50, 1)));
+            venue.enter(buy(BOB, 50, 1));
+        }
+        let which = MassCancel { account: ALICE, instrument: None, side: None };
+        venue.apply(Command::MassCancel(which));
+        // The order that is visited next, in place of which stands the one behind it.
+        let next = orders[256].0;
+        let place = next.to_le_bytes();
+        let sound = venue.core.snapshot();
+        let at = sound.windows(8).rposition(|window| window == place).unwrap();
+        let edits = (0..).zip((next + 1).to_le_bytes());
+        let edits = edits.map(|(nth, byte)| (at + nth - HEADER_BYTES, Edit::Set(byte)));
+        let said = Core::restore(&forged_at(&sound, edits), 0).err().unwrap().to_string();
+        assert!(said.contains("an order of another account"), "version {version}: {said}");
+    }
+}
+
+#[test]
 fn without_an_edit_it_is_the_sound_one() {
     for sound in FORMATS {
         assert_eq!(forged(sound, &[]), sound);
