@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 29] = [
+const ALTERATIONS: [Alteration; 30] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -216,6 +216,13 @@ const ALTERATIONS: [Alteration; 29] = [
         file: "place.rs",
         from: "const LEVELS_TAKEN: usize = 5;",
         to: "const LEVELS_TAKEN: usize = 6;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a minimum quantity trades at once",
+        file: "place.rs",
+        from: "} else if terms.minimum_quantity != Quantity::ZERO {",
+        to: "} else if false {",
         test: SHALLOW,
     },
     Alteration {

@@ -49,6 +49,9 @@ pub struct OrderRequest<'a> {
     /// The limit; of a market order, the worst price that it may trade at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<DecimalText<'a>>,
+    /// The minimum quantity that must trade at once, in base currency; otherwise the order is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum_quantity: Option<DecimalText<'a>>,
     /// When a `gtd` order ends: nanoseconds since 1970, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_at: Option<Timestamp>,
@@ -97,6 +100,7 @@ impl<'a> OrderRequest<'a> {
             quantity: Some(quantity.into()),
             quote_amount: None,
             price: None,
+            minimum_quantity: None,
             expire_at: None,
             client_order_id: None,
             durability: None,
@@ -319,7 +323,7 @@ pub struct OrderInfo {
     pub instrument: Symbol,
     /// The side: buy or sell.
     pub side: Side,
-    /// How its limit came about; `limit` once it rests, except in a call.
+    /// How its limit came about; `limit` for every order that may rest, except those for an auction.
     pub kind: OrderKind,
     /// How long it stands.
     pub time_in_force: TimeInForce,
@@ -544,6 +548,9 @@ pub enum OrderEvent {
         /// The amount, in quote currency.
         #[serde(skip_serializing_if = "Option::is_none")]
         quote_amount: Option<Decimal>,
+        /// The minimum quantity that had to trade at once.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        minimum_quantity: Option<Decimal>,
         /// The reserve of the order.
         reserved: Decimal,
         /// When the order expires.

@@ -4,8 +4,8 @@ use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::{Core, EventSink};
 use rialto_model::{
-    Event, InstrumentId, InstrumentState, NewOrder, OrderKind, Outcome, PostOnly, RejectReason,
-    TimeInForce, Timestamp,
+    Event, InstrumentId, InstrumentState, NewOrder, OrderKind, Outcome, PostOnly, Quantity,
+    RejectReason, TimeInForce, Timestamp,
 };
 
 /// The first version of the rules with auctions.
@@ -60,6 +60,7 @@ impl Market {
         };
         let trades_at_once = time_in_force.trades_at_once()
             || (terms.kind != OrderKind::Limit && !time_in_force.is_for_auction());
+        let trades_at_once = trades_at_once || terms.minimum_quantity != Quantity::ZERO;
         if trades_at_once || time_in_force == other || terms.post_only != PostOnly::Off {
             return Err(RejectReason::WrongPhase);
         }

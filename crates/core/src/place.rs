@@ -14,8 +14,9 @@ use rialto_model::{
     Timestamp,
 };
 
-/// The version since which an order that trades at once may have its limit from the book and rest there.
-pub(crate) const WITH_RESTING_MARKET_ORDERS: u32 = 5;
+/// The version since which market orders may rest, orders have their limits from the levels of the book,
+/// and a minimum quantity may have to trade at once.
+pub(crate) const WITH_MORE_ENTRIES: u32 = 5;
 /// The prices of the other side that an order of kind five levels takes.
 const LEVELS_TAKEN: usize = 5;
 /// The distance, in orders, at which index entries are prefetched.
@@ -67,13 +68,18 @@ impl Core {
         terms: &NewOrder,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
+        // Rules that know no minimum quantity do not remember one.
+        let mut known = *terms;
+        if !self.rules_since(WITH_MORE_ENTRIES) {
+            known.minimum_quantity = Quantity::ZERO;
+        }
         if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, terms, sink);
+            return self.repeat(at, &known, sink);
         }
         match self.plan(account, terms) {
             Ok(plan) => {
                 let answer = first_answer(OrderId::from_parts(self.engine, self.order_count + 1));
-                let at = self.client_ids.remember(account, terms, answer, true);
+                let at = self.client_ids.remember(account, &known, answer, true);
                 let outcome = self.accept(account, terms, &plan, at + 1, sink);
                 self.client_ids.settle(at, outcome);
                 self.shrink_client_ids();
@@ -81,7 +87,7 @@ impl Core {
             }
             Err(reason) => {
                 let answer = Outcome::Rejected { reason };
-                self.client_ids.remember(account, terms, answer, false);
+                self.client_ids.remember(account, &known, answer, false);
                 self.shrink_client_ids();
                 Err(reason)
             }
@@ -128,7 +134,7 @@ impl Core {
         if self.is_barred(market, account) {
             self.check_barred(market, account, false)?;
         }
-        let knows_all = self.rules_since(WITH_RESTING_MARKET_ORDERS);
+        let knows_all = self.rules_since(WITH_MORE_ENTRIES);
         if !knows_all && !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);
         }
@@ -202,10 +208,10 @@ impl Core {
         }
         let (want, reserved) = self.want(account, market, terms, limit);
         if terms.time_in_force == TimeInForce::Fok {
-            let member = self.accounts.get(account).member;
-            let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
-            let reach = Reach { side: terms.side, limit, range: market.trading_range() };
-            self.check_fill_or_kill(market, reach, want, mode, member)?;
+            self.check_fill(account, market, terms, limit, want)?;
+        } else if terms.minimum_quantity != Quantity::ZERO {
+            let least = Remaining::Base(terms.minimum_quantity);
+            self.check_fill(account, market, terms, limit, least)?;
         }
         if market.rules().risk {
             let currency = market.reserved_currency(terms.side);
@@ -215,6 +221,22 @@ impl Core {
             }
         }
         Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
+    }
+
+    /// Refuses an order of which this much cannot trade at once.
+    #[inline(never)]
+    fn check_fill(
+        &self,
+        account: u32,
+        market: &Market,
+        terms: &NewOrder,
+        limit: Price,
+        least: Remaining,
+    ) -> Result<(), RejectReason> {
+        let member = self.accounts.get(account).member;
+        let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
+        let reach = Reach { side: terms.side, limit, range: market.trading_range() };
+        self.check_fill_or_kill(market, reach, least, mode, member)
     }
 
     /// When an order expires; [`Timestamp::MAX`] is never.
@@ -423,7 +445,19 @@ fn check_combination(terms: &NewOrder, market_rests: bool) -> Result<bool, Rejec
     } else {
         (lasts || !post_only) && (market || !in_quote) && (no_price || !takes_levels)
     };
+    let fits = fits && (terms.minimum_quantity == Quantity::ZERO || takes_minimum_quantity(terms));
     if fits { Ok(lasts) } else { Err(RejectReason::InvalidCombination) }
+}
+
+/// Whether the minimum quantity that must trade at once goes with the other attributes of an order.
+#[cold]
+#[inline(never)]
+fn takes_minimum_quantity(terms: &NewOrder) -> bool {
+    let OrderSize::Base(quantity) = terms.size else { return false };
+    (Quantity(1)..=quantity).contains(&terms.minimum_quantity)
+        && terms.time_in_force != TimeInForce::Fok
+        && !terms.time_in_force.is_for_auction()
+        && terms.post_only == PostOnly::Off
 }
 
 /// The placeholder in the memory of client order ids until the first answer is known.

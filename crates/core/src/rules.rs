@@ -55,10 +55,12 @@
 //! | Order that rests at a limit, behind the best of its side | begins the time at the limit anew | begins it only if it had not begun |
 //! | Market order with a time in force that rests | [`InvalidCombination`] | what is left rests at its limit |
 //! | Best price, five levels | [`AttributeUnknown`] | limits from the other side of the book |
+//! | Minimum quantity that must trade at once | [`AttributeUnknown`], and not remembered with a client order id | [`Unfillable`] if less would trade |
 //! | Both best prices at a limit, where no tick is inside | two limit states, of which the second counts | that of the buys |
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`InvalidCombination`]: rialto_model::RejectReason::InvalidCombination
+//! [`Unfillable`]: rialto_model::RejectReason::Unfillable
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
 //! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
@@ -80,7 +82,7 @@
 //!   price and tick; expiry; collar; limits of the day and of continuous trading; open orders of the
 //!   account; room in the venue; reference price in a call, or liquidity at an allowed price (market
 //!   orders); smallest and largest notional; post-only, and collar, limits and notional of the price
-//!   slid to; room at the price; fill-or-kill; balance.
+//!   slid to; room at the price; fill-or-kill or minimum quantity; balance.
 //! - *Amend*: account; order; state of the instrument; restrictions, unless it only becomes smaller;
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new

@@ -273,7 +273,7 @@ impl Core {
         accounts.flat_map(|account| self.client_ids.window(account)).filter_map(|at| {
             let known = self.client_ids.get(at);
             let (order, end) = (known.order()?, known.end?);
-            let mut terms = known.terms;
+            let mut terms = known.terms.after_entry();
             terms.price = end.price;
             terms.self_trade = Some(end.self_trade);
             if terms.time_in_force.ends_by_timetable() {

@@ -57,6 +57,7 @@ alterations! {
     a_best_price_that_is_passed_is_noticed: BestPriceWalks;
     a_sixth_level_is_noticed: SixLevels;
     a_market_order_that_never_rests_is_noticed: MarketNeverRests;
+    an_ignored_minimum_quantity_is_noticed: MinimumQuantityIgnored;
     a_reserve_that_is_not_released_is_noticed: ReleaseForgotten;
     a_price_improvement_kept_back_is_noticed: ImprovementKept;
     one_maker_too_many_is_noticed: OneMakerTooMany;

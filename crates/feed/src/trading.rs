@@ -12,7 +12,7 @@ use rialto_model::{
 
 impl Feed {
     pub(crate) fn accepted(&mut self, at: Moment, event: &Accepted) -> Result<(), FoldError> {
-        let terms = event.terms;
+        let terms = event.terms.after_entry();
         let index = self.market_index(at, terms.instrument)?;
         let account = self.account_slot(at, terms.account)?;
         if self.orders.slot(event.order).is_some() {
@@ -58,8 +58,6 @@ impl Feed {
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
-        // Whatever its limit came from, it stands at this price.
-        self.orders.slab[slot as usize].terms.kind = OrderKind::Limit;
         self.orders.touch(slot, at);
         self.touch(index);
         self.markets[index].book.push_back(&mut self.orders, slot, at.seq);

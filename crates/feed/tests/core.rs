@@ -328,6 +328,41 @@ fn an_order_that_trades_over_several_commands_is_followed() {
 }
 
 #[test]
+fn orders_of_other_kinds_are_shown_alike_after_a_restart() {
+    let mut venue = Venue::new(FeedConfig::default());
+    open_for_business(&mut venue, [true, true]);
+    let time = Timestamp(1);
+    let place = |venue: &mut Venue, kind, time_in_force, name: &str| {
+        venue.send(time, &Command::Place(limit(1, Side::Sell, 10, 1)));
+        let order = NewOrder {
+            kind,
+            time_in_force,
+            minimum_quantity: Quantity(1),
+            client_order_id: name.parse().unwrap(),
+            ..limit(2, Side::Buy, 0, 3)
+        };
+        venue.send(time, &Command::Place(order));
+    };
+    place(&mut venue, OrderKind::BestPrice, TimeInForce::Gtc, "ends");
+    let ends = venue.feed.open_orders(AccountId(2)).next().unwrap();
+    assert_eq!((ends.filled, ends.resting), (Quantity(1), true));
+    let order = OrderRef::Id(ends.order);
+    venue.send(time, &Command::Cancel { account: AccountId(2), order });
+    place(&mut venue, OrderKind::FiveLevels, TimeInForce::Ioc, "at-once");
+    place(&mut venue, OrderKind::Market, TimeInForce::Gtc, "rests");
+    venue.compare();
+    let begun = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&venue.core)).unwrap();
+    let terms = |feed: &Feed| -> Vec<NewOrder> {
+        let (open, ended) = (feed.open_orders(AccountId(2)), feed.ended_orders(AccountId(2)));
+        open.chain(ended).map(|order| order.terms).collect()
+    };
+    let shown = terms(&venue.feed);
+    assert_eq!(terms(&begun), shown);
+    let kinds: Vec<_> = shown.iter().map(|terms| terms.kind).collect();
+    assert_eq!(kinds, [OrderKind::Limit, OrderKind::FiveLevels, OrderKind::Limit]);
+}
+
+#[test]
 fn a_mass_cancel_over_several_commands_is_followed() {
     let mut venue = Venue::new(FeedConfig::default());
     open_for_business(&mut venue, [true, true]);

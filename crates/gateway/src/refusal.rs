@@ -23,6 +23,8 @@ pub(crate) struct Asked {
     pub(crate) expire_at: Timestamp,
     pub(crate) price: Option<Price>,
     pub(crate) quantity: Option<Quantity>,
+    /// The minimum quantity that must trade at once; 0 is none.
+    pub(crate) minimum_quantity: Quantity,
 }
 
 /// The same error with value and limit in its message, for rejects about a limit. The limits are
@@ -65,7 +67,9 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     let for_auction = asked.time_in_force.is_for_auction();
     let in_quote = asked.quantity.is_none();
     let trades_at_once = asked.time_in_force.trades_at_once();
-    if asked.kind == OrderKind::FiveLevels && !trades_at_once {
+    if let Some(message) = minimum_quantity(asked) {
+        ("minimum_quantity", message)
+    } else if asked.kind == OrderKind::FiveLevels && !trades_at_once {
         let message = format!(
             "The time_in_force of an order of kind {kind} is {in_force}; it must be ioc or fok."
         );
@@ -94,12 +98,33 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     }
 }
 
+/// Why the minimum quantity that must trade at once does not go with the order.
+fn minimum_quantity(asked: &Asked) -> Option<String> {
+    let (least, in_force) = (asked.minimum_quantity, asked.time_in_force);
+    if least == Quantity::ZERO {
+        return None;
+    }
+    let Some(quantity) = asked.quantity else {
+        return Some("An order with a quote_amount has no minimum_quantity.".to_owned());
+    };
+    if !(Quantity(1)..=quantity).contains(&least) {
+        return Some("The minimum_quantity is above zero and at most the quantity.".to_owned());
+    }
+    if in_force == TimeInForce::Fok || in_force.is_for_auction() {
+        let name = in_force.name();
+        return Some(format!("An order with time_in_force {name} has no minimum_quantity."));
+    }
+    let message = "An order that is post_only has no minimum_quantity.".to_owned();
+    (asked.post_only != PostOnly::Off).then_some(message)
+}
+
 /// The field that the phase does not accept.
 fn field_out_of_phase(asked: &Asked) -> &'static str {
     let time_in_force = asked.time_in_force;
     // Every phase that accepts orders accepts a limit order that rests and is for no auction.
     let is_plain = !time_in_force.trades_at_once() && !time_in_force.is_for_auction();
     match (is_plain, asked.kind) {
+        _ if asked.minimum_quantity != Quantity::ZERO => "minimum_quantity",
         (true, OrderKind::Limit) if asked.post_only != PostOnly::Off => "post_only",
         (true, OrderKind::Limit) | (false, _) => "time_in_force",
         (true, _) => "kind",

@@ -127,6 +127,8 @@ fn orders_that_do_not_fit_the_phase_are_refused_with_their_field() {
         let order = with(market.clone(), json!({"kind": kind, "time_in_force": "day"}));
         assert_eq!(venue.place(&alice, order).refuses(422, "wrong_phase").field(), "kind");
     }
+    let least = with(limit("buy", "1", "100"), json!({"minimum_quantity": "0.5"}));
+    assert_eq!(venue.place(&alice, least).refuses(422, "wrong_phase").field(), "minimum_quantity");
     for (order, field) in [
         (with(market, json!({"price": "100"})), "price"),
         (in_quote, "quote_amount"),

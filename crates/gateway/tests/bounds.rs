@@ -70,6 +70,23 @@ fn an_order_that_makes_no_sense_is_refused_with_the_field_at_fault() {
             "quote_amount",
         ),
         (json!({"kind": "stop"}), 400, "invalid_field", "kind"),
+        (json!({"minimum_quantity": "x"}), 400, "invalid_field", "minimum_quantity"),
+        (json!({"minimum_quantity": 1}), 400, "invalid_field", "minimum_quantity"),
+        (json!({"minimum_quantity": "99999"}), 400, "invalid_combination", "minimum_quantity"),
+        (json!({"minimum_quantity": "-1"}), 400, "invalid_combination", "minimum_quantity"),
+        (
+            json!({"minimum_quantity": "0.1", "time_in_force": "fok"}),
+            400,
+            "invalid_combination",
+            "minimum_quantity",
+        ),
+        (
+            json!({"minimum_quantity": "0.1", "post_only": "reject"}),
+            400,
+            "invalid_combination",
+            "minimum_quantity",
+        ),
+        (json!({"minimum_quantity": "0.1"}), 422, "unfillable", ""),
         (json!({"kind": "best_price", "price": null}), 422, "no_liquidity", ""),
         (
             json!({"time_in_force": "ioc", "post_only": "reject"}),

@@ -357,3 +357,19 @@ fn market_orders_take_their_limits_from_the_book_and_may_rest_there() {
     let batch = venue.ask(&bob, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
     assert_eq!(batch["results"][0]["error"]["code"], "no_liquidity");
 }
+
+#[test]
+fn an_order_with_a_minimum_quantity_trades_that_much_at_once_or_is_refused() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    venue.place(&alice, limit("sell", "1", "100")).expect(201);
+    let order = |least: &str| with(limit("buy", "3", "100"), json!({"minimum_quantity": least}));
+    venue.place(&bob, order("1.5")).refuses(422, "unfillable");
+    let rows = json!([{"place": order("1.5")}, {"place": order("1")}]);
+    let batch = venue.ask(&bob, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
+    assert_eq!(batch["results"][0]["error"]["code"], "unfillable");
+    let placed = &batch["results"][1]["order"];
+    assert_eq!((&placed["filled"], &placed["remaining"]), (&json!("1.0000"), &json!("2.0000")));
+    // What is left trades in any quantity.
+    let sold = venue.place(&alice, limit("sell", "0.1", "100")).expect(201);
+    assert_eq!(sold["status"], "filled");
+}

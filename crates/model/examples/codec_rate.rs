@@ -31,6 +31,7 @@ fn order(number: u64, client_order_id: ClientOrderId) -> NewOrder {
         handling: Handling::NONE.with_cancel_on_disconnect(number.is_multiple_of(5)),
         size: OrderSize::Base(Quantity(number as i64 * 10)),
         price: Price(number as i64 + 1_000_000),
+        minimum_quantity: Quantity::ZERO,
         expire_at: Timestamp::ZERO,
         client_order_id,
     }

@@ -264,10 +264,18 @@ pub struct NewOrder {
     /// The limit; for a market order the protection price, or zero for the instrument's protection; zero
     /// for the best price and for five levels.
     pub price: Price,
+    /// The minimum quantity that must trade at once, or zero. Since rules version 5.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub minimum_quantity: Quantity,
     /// When a good-till-date order expires; zero for all others.
     pub expire_at: Timestamp,
     /// The member's own name for the order, or empty.
     pub client_order_id: ClientOrderId,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(quantity: &Quantity) -> bool {
+    *quantity == Quantity::ZERO
 }
 
 impl NewOrder {
@@ -276,7 +284,23 @@ impl NewOrder {
     #[inline]
     pub fn rules_version_min(&self) -> u32 {
         let by_time = self.time_in_force.rules_version_min();
-        self.handling.rules_version_min().max(by_time).max(self.kind.rules_version_min())
+        let by_size = if self.minimum_quantity == Quantity::ZERO { 1 } else { 5 };
+        self.handling
+            .rules_version_min()
+            .max(by_time)
+            .max(by_size)
+            .max(self.kind.rules_version_min())
+    }
+
+    /// The terms that count after its entry: what may rest in continuous trading is a limit order, and no
+    /// minimum quantity binds it.
+    #[must_use]
+    #[inline]
+    pub fn after_entry(self) -> NewOrder {
+        let time_in_force = self.time_in_force;
+        let may_rest = !time_in_force.trades_at_once() && !time_in_force.is_for_auction();
+        let kind = if may_rest { OrderKind::Limit } else { self.kind };
+        NewOrder { kind, minimum_quantity: Quantity::ZERO, ..self }
     }
 
     /// A good-till-cancelled limit order with default attributes.
@@ -300,6 +324,7 @@ impl NewOrder {
             handling: Handling::NONE,
             size: OrderSize::Base(quantity),
             price,
+            minimum_quantity: Quantity::ZERO,
             expire_at: Timestamp::ZERO,
             client_order_id: ClientOrderId::EMPTY,
         }

@@ -64,7 +64,7 @@ reasons! {
     VenueFull = 18, "venue_full", "The venue's limit for objects of this kind is reached.";
     WouldCross = 19, "would_cross", "The order is post-only and would trade.";
     NoLiquidity = 20, "no_liquidity", "There is nothing to trade with at an allowed price.";
-    Unfillable = 21, "unfillable", "The fill-or-kill order cannot be filled in full.";
+    Unfillable = 21, "unfillable", "Less of the order can trade at once than it asks for.";
     TooDeep = 22, "too_deep", "The check of this order would have to read more resting orders than one check may.";
     ExpiryInvalid = 23, "expiry_invalid", "A good-till-date order needs an expiry in the future, and no other order may have one.";
     InvalidCombination = 24, "invalid_combination", "These order attributes do not go together.";

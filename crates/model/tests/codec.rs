@@ -46,9 +46,26 @@ fn limit_order() -> NewOrder {
         handling: Handling::NONE,
         size: OrderSize::Base(Quantity(1_500)),
         price: Price(6_412_350),
+        minimum_quantity: Quantity::ZERO,
         expire_at: Timestamp::ZERO,
         client_order_id: ClientOrderId::EMPTY,
     }
+}
+
+#[test]
+fn a_minimum_quantity_takes_room_only_where_it_is_given() {
+    let plain = command_bytes(Timestamp(1), &Command::Place(limit_order()));
+    let order = NewOrder { minimum_quantity: Quantity(500), ..limit_order() };
+    let least = command_bytes(Timestamp(1), &Command::Place(order));
+    // Its flag, and eight bytes behind the fixed part.
+    assert_eq!((plain[3], least[3]), (0, 4));
+    assert_eq!(least[4..plain.len()], plain[4..]);
+    assert_eq!(least[plain.len()..], 500_u64.to_le_bytes());
+    let mut zero = least;
+    let from = zero.len() - 8;
+    zero[from..].fill(0);
+    let fault = decode_command(&zero).unwrap_err();
+    assert_eq!(fault.what, DecodeFault::NotCanonical("a minimum quantity of zero"));
 }
 
 proptest! {

@@ -9,7 +9,7 @@ pub enum OrderColumn {
     Instrument,
     /// Buy or sell.
     Side,
-    /// Limit or market.
+    /// How its limit comes about.
     Kind,
     /// The quantity, in base currency.
     Quantity,
@@ -17,6 +17,8 @@ pub enum OrderColumn {
     QuoteAmount,
     /// The limit, or the protection price of a market order.
     Price,
+    /// The minimum quantity that must trade at once.
+    MinimumQuantity,
     /// Time in force.
     TimeInForce,
     /// When a good-till-date order ends.
@@ -35,7 +37,7 @@ pub enum OrderColumn {
 
 impl OrderColumn {
     /// All columns.
-    pub const ALL: [OrderColumn; 14] = [
+    pub const ALL: [OrderColumn; 15] = [
         OrderColumn::Account,
         OrderColumn::Instrument,
         OrderColumn::Side,
@@ -43,6 +45,7 @@ impl OrderColumn {
         OrderColumn::Quantity,
         OrderColumn::QuoteAmount,
         OrderColumn::Price,
+        OrderColumn::MinimumQuantity,
         OrderColumn::TimeInForce,
         OrderColumn::ExpireAt,
         OrderColumn::PostOnly,
@@ -63,6 +66,7 @@ impl OrderColumn {
             OrderColumn::Quantity => "quantity",
             OrderColumn::QuoteAmount => "quote_amount",
             OrderColumn::Price => "price",
+            OrderColumn::MinimumQuantity => "minimum_quantity",
             OrderColumn::TimeInForce => "time_in_force",
             OrderColumn::ExpireAt => "expire_at",
             OrderColumn::PostOnly => "post_only",

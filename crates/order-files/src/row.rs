@@ -127,6 +127,11 @@ impl Fields<'_> {
         // Without its instrument a row has no scales.
         let size = listing.and_then(|on| self.size(&on));
         let price = listing.and_then(|on| self.price(&on, kind));
+        let minimum_quantity = listing.and_then(|on| {
+            self.parsed(OrderColumn::MinimumQuantity, |text| {
+                Quantity::parse(text, on.quantity_scale)
+            })
+        });
         let order = NewOrder {
             account: account?,
             instrument: listing?.id,
@@ -140,6 +145,7 @@ impl Fields<'_> {
                 .with_capacity(capacity),
             size: size?,
             price: price?,
+            minimum_quantity: minimum_quantity.unwrap_or(Quantity::ZERO),
             expire_at,
             client_order_id: Text::EMPTY,
         };

@@ -419,11 +419,11 @@ fn rows_have_every_kind_of_order() {
     let venue = stage.open();
     let maker = venue.drop_file(ACME, "a.csv", &format!("{HEADER}1,BTC-USD,sell,1,100,\n"));
     venue.answer(ACME, "a.csv", &maker);
-    let taker = "instrument,side,quantity,kind,time_in_force\n\
-                 BTC-USD,buy,0.25,best_price,\n\
-                 BTC-USD,buy,0.25,five_levels,fok\n\
-                 BTC-USD,buy,1,market,gtc\n\
-                 BTC-USD,buy,1,five_levels,gtc\n";
+    let taker = "instrument,side,quantity,kind,time_in_force,minimum_quantity\n\
+                 BTC-USD,buy,0.25,best_price,,\n\
+                 BTC-USD,buy,0.25,five_levels,fok,\n\
+                 BTC-USD,buy,1,market,gtc,0.5\n\
+                 BTC-USD,buy,1,five_levels,gtc,\n";
     let id = venue.drop_file(BETA, "b.csv", taker);
     let answer = venue.answer(BETA, "b.csv", &id);
     assert_eq!(answer.column("status"), ["filled", "filled", "partially_filled", "rejected"]);

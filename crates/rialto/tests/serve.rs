@@ -133,6 +133,11 @@ fn orders_of_every_kind_are_entered_from_the_command_line() {
     let shown = of(&placed, ["status", "price", "remaining"]);
     assert_eq!(shown, ["\"partially_filled\"", "\"31605.00\"", "\"0.001000\""]);
 
+    // Of the buys only that of the day is within the limit, and no sell is left.
+    let least = ["sell", "0.002", "BTC-USD", "--price", "31000", "--minimum", "0.0015"];
+    let refused = rialto(&order(&least));
+    assert_eq!(refused.status.code(), Some(6));
+    assert!(text(&refused.stderr).contains("(unfillable)"), "{}", text(&refused.stderr));
     let refused = rialto(&order(&["buy", "0.001", "BTC-USD", "--kind", "best_price"]));
     assert_eq!(refused.status.code(), Some(6));
     assert!(text(&refused.stderr).contains("(no_liquidity)"), "{}", text(&refused.stderr));

@@ -335,6 +335,10 @@ fn terms(from: &mut Reader<'_>, account: AccountId) -> Result<NewOrder> {
         },
         price: from.price()?,
         expire_at: from.time()?,
+        minimum_quantity: match from.format < WITH_CONTRACT_TERMS {
+            true => rialto_model::Quantity::ZERO,
+            false => from.quantity()?,
+        },
     })
 }
 

@@ -553,4 +553,7 @@ fn write_terms(terms: &NewOrder, out: &mut Writer) {
     }
     out.price(terms.price);
     out.u64(terms.expire_at.0);
+    if out.format >= WITH_CONTRACT_TERMS {
+        out.quantity(terms.minimum_quantity);
+    }
 }

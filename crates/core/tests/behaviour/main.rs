@@ -18,6 +18,7 @@ mod listing;
 mod long_commands;
 mod market_orders;
 mod matching;
+mod minimum_quantity;
 mod placing;
 mod restricting;
 mod self_trade;

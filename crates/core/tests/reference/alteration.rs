@@ -73,6 +73,8 @@ pub enum Alteration {
     BestPriceWalks,
     /// An order for five levels takes six.
     SixLevels,
+    /// An order is accepted of which less than its minimum quantity trades.
+    MinimumQuantityIgnored,
     /// No market order may rest.
     MarketNeverRests,
     /// The price of an auction is the lowest of the best.

@@ -167,7 +167,8 @@ impl Listed {
             InstrumentState::ClosingCall => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::AtClose, T::Gfa],
             _ => &[T::Gtc, T::Day, T::Gfs, T::Gtd, T::AtOpen, T::Gfa],
         };
-        let trades_now = new.kind != OrderKind::Limit && !is_for_auction(new.time_in_force);
+        let trades_now = (new.kind != OrderKind::Limit && !is_for_auction(new.time_in_force))
+            || new.minimum_quantity != Quantity::ZERO;
         let fits = accepted.contains(&new.time_in_force)
             && (!collects(state) || (new.post_only == PostOnly::Off && !trades_now));
         demand(fits, RejectReason::WrongPhase)

@@ -71,7 +71,7 @@ pub const EVENT_KINDS: [&str; 38] = [
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 70] = [
+pub const SITUATIONS: [(&str, u64); 71] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -140,6 +140,7 @@ pub const SITUATIONS: [(&str, u64); 70] = [
     ("auction with fees by the lot", 10),
     ("order above the largest notional", 20),
     ("rest of a market order stands", 20),
+    ("minimum quantity traded at once", 50),
     ("rest of an order for the best price stands", 20),
     ("order for five levels traded at several prices", 10),
 ];
@@ -491,6 +492,9 @@ impl Coverage {
     }
 
     fn note_traded(&mut self, new: &rialto_model::NewOrder, outcome: &Outcome, events: &[Event]) {
+        if new.minimum_quantity.0 > 0 {
+            self.saw("minimum quantity traded at once");
+        }
         let rests = events.iter().any(|event| matches!(event, Event::Rested(_)));
         match new.kind {
             OrderKind::Market if rests => self.saw("rest of a market order stands"),

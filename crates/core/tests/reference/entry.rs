@@ -43,7 +43,7 @@ const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
     ("smallest and largest notional", Reference::is_worth_enough_and_not_too_much),
     ("post-only, and collar, limits and notional of the price slid to", Reference::stays_passive),
     ("room at the price", Reference::has_room_at_its_price),
-    ("fill-or-kill", Reference::is_filled_if_it_must_be),
+    ("fill-or-kill or minimum quantity", Reference::is_filled_if_it_must_be),
     ("balance", Reference::is_affordable),
 ];
 
@@ -93,16 +93,25 @@ fn is_priced(new: &NewOrder) -> bool {
 impl Reference {
     /// Enters an order, unless its client order id was entered before.
     pub(super) fn place(&mut self, new: &NewOrder) -> Result<Outcome, RejectReason> {
-        BEFORE_MEMORY.iter().try_for_each(|(_, check)| check(self, new))?;
-        if let Some(first) = self.entered_before(new) {
-            return Ok(self.repeat(new, &first));
+        // Rules that know no minimum quantity do not remember one.
+        let mut known = *new;
+        if self.rules_version < 5 {
+            known.minimum_quantity = Quantity::ZERO;
+        }
+        self.place_known(new, &known)
+    }
+
+    fn place_known(&mut self, new: &NewOrder, known: &NewOrder) -> Result<Outcome, RejectReason> {
+        BEFORE_MEMORY.iter().try_for_each(|(_, check)| check(self, known))?;
+        if let Some(first) = self.entered_before(known) {
+            return Ok(self.repeat(known, &first));
         }
         let verdict = OF_NEW_ORDERS.iter().try_for_each(|(_, check)| check(self, new));
         let answer = verdict.map(|()| self.accept(new));
         let is_kept = answer.is_ok() || !self.gets_wrong(Alteration::RejectForgotten);
         if is_kept && !new.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
-            let entered = Entered { body: *new, answer, in_window: true, finish: None };
+            let entered = Entered { body: *known, answer, in_window: true, finish: None };
             self.account_mut(new.account)?.entered.push(entered);
         }
         answer
@@ -117,12 +126,13 @@ impl Reference {
         before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
     }
 
-    /// The capacity came with version 3, auctions and sessions with version 4, the best price and five
-    /// levels with version 5.
+    /// The capacity came with version 3, auctions and sessions with version 4, the best price, five
+    /// levels and a minimum quantity with version 5.
     fn knows_attributes(&self, new: &NewOrder) -> Verdict {
         let is_old = matches!(new.kind, OrderKind::Limit | OrderKind::Market);
         let is_known = (new.handling.capacity.is_none() || self.rules_version >= 3)
             && (is_old || self.rules_version >= 5)
+            && (new.minimum_quantity == Quantity::ZERO || self.rules_version >= 5)
             && (!is_for_auction(new.time_in_force) || self.rules_version >= 4)
             && (new.time_in_force != TimeInForce::Gfs || self.rules_version >= 4);
         demand(is_known, RejectReason::AttributeUnknown)
@@ -168,7 +178,15 @@ impl Reference {
             has_amount && for_auction,
             is_market && for_auction && new.price != Price::ZERO,
         ];
-        demand(!contradictions.contains(&true), RejectReason::InvalidCombination)
+        demand(!contradictions.contains(&true), RejectReason::InvalidCombination)?;
+        let least = new.minimum_quantity;
+        let is_quantity =
+            matches!(new.size, OrderSize::Base(all) if Quantity::ZERO < least && least <= all);
+        let fits = is_quantity
+            && ![TimeInForce::Fok].contains(&new.time_in_force)
+            && !for_auction
+            && !is_post_only;
+        demand(least == Quantity::ZERO || fits, RejectReason::InvalidCombination)
     }
 
     fn has_a_size(&self, new: &NewOrder) -> Verdict {
@@ -268,11 +286,16 @@ impl Reference {
     }
 
     fn is_filled_if_it_must_be(&self, new: &NewOrder) -> Verdict {
-        let may_be_partial = self.gets_wrong(Alteration::FillOrKillPartial);
-        if new.time_in_force != TimeInForce::Fok || may_be_partial {
+        let draft = self.draft(new)?;
+        let least = new.minimum_quantity;
+        if new.time_in_force == TimeInForce::Fok {
+            let may_be_partial = self.gets_wrong(Alteration::FillOrKillPartial);
+            return if may_be_partial { Ok(()) } else { self.check_fill_or_kill(&draft) };
+        }
+        if least == Quantity::ZERO || self.gets_wrong(Alteration::MinimumQuantityIgnored) {
             return Ok(());
         }
-        self.check_fill_or_kill(&self.draft(new)?)
+        self.check_fill_or_kill(&Order { remaining: least, ..draft })
     }
 
     fn is_affordable(&self, new: &NewOrder) -> Verdict {

@@ -205,6 +205,7 @@ impl Chooser<'_> {
             handling: self.handling(40),
             size: OrderSize::Base(self.quantity(&rules)),
             price: self.price(&rules),
+            minimum_quantity: Quantity::ZERO,
             expire_at: Timestamp::ZERO,
             client_order_id: self.client_order_id(),
         };
@@ -249,6 +250,13 @@ impl Chooser<'_> {
         } else if super::entry::can_rest(order.time_in_force) && self.dice.chance(25) {
             order.post_only = self.dice.pick(&[PostOnly::Reject, PostOnly::Slide]);
         }
+        if self.dice.chance(if self.now.rules_version >= 5 { 12 } else { 1 }) {
+            order.minimum_quantity = self.quantity(&rules);
+            if let (OrderSize::Base(all), true) = (order.size, self.dice.chance(80)) {
+                order.minimum_quantity = Quantity(order.minimum_quantity.0.clamp(1, all.0.max(1)));
+                order.post_only = PostOnly::Off;
+            }
+        }
         let state = self.now.listed(instrument).map(|listed| listed.instrument.state);
         if state.is_ok_and(|state| state.collects()) && self.dice.chance(80) {
             let times = [TimeInForce::Gtc, TimeInForce::Gtd, TimeInForce::Day, TimeInForce::Gfs];
@@ -260,6 +268,9 @@ impl Chooser<'_> {
             let is_market = order.time_in_force.is_for_auction() && self.dice.chance(40);
             order.kind = if is_market { OrderKind::Market } else { OrderKind::Limit };
             order.post_only = PostOnly::Off;
+            if self.dice.chance(95) {
+                order.minimum_quantity = Quantity::ZERO;
+            }
             order.size = OrderSize::Base(self.quantity(&rules));
             match order.kind {
                 OrderKind::Limit => order.price = self.price(&rules),
@@ -614,6 +625,7 @@ impl Chooser<'_> {
                 handling: self.handling(80),
                 size: OrderSize::Base(Quantity(self.dice.between(1, 2) * rules.lot.0)),
                 price: Price((100 / rules.tick.0 + away) * rules.tick.0),
+                minimum_quantity: Quantity::ZERO,
                 expire_at: if gtd { expire_at } else { Timestamp::ZERO },
                 client_order_id: ClientOrderId::EMPTY,
             })

@@ -106,6 +106,7 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
             handling: order.handling,
             size: OrderSize::Base(order.quantity),
             price: order.price,
+            minimum_quantity: Quantity::ZERO,
             expire_at: if never { Timestamp::ZERO } else { order.expire_at },
             client_order_id: order.client_order_id,
         },

@@ -30,6 +30,10 @@ pub(crate) fn new_order(
         (None, OrderKind::Limit) => return Err(ApiError::missing("price")),
         (None, _) => Price::ZERO,
     };
+    let minimum_quantity = match &request.minimum_quantity {
+        Some(text) => decimal::quantity("minimum_quantity", text, on)?,
+        None => Quantity::ZERO,
+    };
     let usual = request.kind.usual_time_in_force();
     Ok(NewOrder {
         account,
@@ -44,6 +48,7 @@ pub(crate) fn new_order(
             .with_capacity(request.capacity),
         size,
         price,
+        minimum_quantity,
         expire_at: request.expire_at.unwrap_or(Timestamp::ZERO),
         client_order_id: match &request.client_order_id {
             Some(text) if text.is_empty() => {
@@ -268,6 +273,8 @@ pub(crate) fn order_event(
                     OrderSize::Base(_) => None,
                     OrderSize::Quote(amount) => Some(amount.decimal(on.quote.scale)),
                 },
+                minimum_quantity: (terms.minimum_quantity != Quantity::ZERO)
+                    .then(|| terms.minimum_quantity.decimal(on.quantity_scale)),
                 reserved: it.reserved.decimal(reserve_scale(terms.side, on)),
                 expire_at: (terms.expire_at != Timestamp::ZERO).then_some(terms.expire_at),
                 resting: it.rests,

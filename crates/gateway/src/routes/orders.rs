@@ -59,7 +59,18 @@ pub(super) fn asked_of(order: &NewOrder) -> Asked {
         OrderSize::Quote(_) => None,
     };
     let price = Some(price).filter(|price| *price != Price::ZERO);
-    Asked { account, side, kind, time_in_force, post_only, expire_at, price, quantity }
+    let minimum_quantity = order.minimum_quantity;
+    Asked {
+        account,
+        side,
+        kind,
+        time_in_force,
+        post_only,
+        expire_at,
+        price,
+        quantity,
+        minimum_quantity,
+    }
 }
 
 /// 201 for a new order, 200 for a repeated one.

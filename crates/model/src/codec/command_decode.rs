@@ -35,7 +35,12 @@ pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError>
 fn flags_of(kind: CommandKind) -> u16 {
     match kind {
         CommandKind::Place => {
-            flag::WIDE | flag::CLIENT_ID | flag::EXPIRES | flag::QUOTE | flag::CANCEL_ON_DISCONNECT
+            flag::WIDE
+                | flag::CLIENT_ID
+                | flag::EXPIRES
+                | flag::QUOTE
+                | flag::CANCEL_ON_DISCONNECT
+                | flag::MINIMUM
         }
         CommandKind::Cancel => flag::CLIENT_ID,
         CommandKind::Amend => flag::CLIENT_ID | flag::PRICE | flag::QUANTITY,
@@ -220,6 +225,7 @@ fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
     let at = reader.at();
     let [amount] = reader.amounts(flags, [size])?;
     let size = order_size(amount.0, flags, at)?;
+    let minimum_quantity = reader.minimum_quantity(flags)?;
     let expire_at = reader.expire_at(flags)?;
     let client_order_id = reader.client_order_id(flags)?;
     Ok(NewOrder {
@@ -233,6 +239,7 @@ fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
         handling,
         size,
         price,
+        minimum_quantity,
         expire_at,
         client_order_id,
     })

@@ -2,7 +2,7 @@
 
 use super::writer::{Amounts, Writer, halves, optional};
 use super::{COMMAND_HEADER_BYTES, VERSION, flag};
-use crate::{Command, NewOrder, OrderRef, OrderSize, Side, Timestamp, Transfer};
+use crate::{Command, NewOrder, OrderRef, OrderSize, Quantity, Side, Timestamp, Transfer};
 
 /// Bytes of the longest command.
 pub const COMMAND_BYTES_MAX: usize = 136;
@@ -194,12 +194,16 @@ fn place(order: &NewOrder, out: &mut Writer<'_>) -> u16 {
 pub(super) fn order_flags(order: &NewOrder) -> u16 {
     given(!order.client_order_id.is_empty(), flag::CLIENT_ID)
         | given(order.expire_at != Timestamp::ZERO, flag::EXPIRES)
+        | given(order.minimum_quantity != Quantity::ZERO, flag::MINIMUM)
         | given(order.handling.bits() & 1 != 0, flag::CANCEL_ON_DISCONNECT)
 }
 
-/// The expiry and the client order id, if present.
+/// The minimum quantity, the expiry and the client order id, if present.
 #[inline]
 pub(super) fn order_tails(order: &NewOrder, flags: u16, out: &mut Writer<'_>) {
+    if flags & flag::MINIMUM != 0 {
+        out.words([order.minimum_quantity.0 as u64]);
+    }
     if flags & flag::EXPIRES != 0 {
         out.words([order.expire_at.0]);
     }

@@ -128,6 +128,7 @@ fn flags_of(kind: EventKind) -> u16 {
                 | flag::QUOTE
                 | flag::CANCEL_ON_DISCONNECT
                 | flag::RESTS
+                | flag::MINIMUM
         }
         EventKind::Rejected => flag::CLIENT_ID,
         EventKind::Trade
@@ -399,6 +400,7 @@ fn accepted(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Accepted, Decod
         handling,
         size: order_size(size.0, flags, at)?,
         price,
+        minimum_quantity: body.minimum_quantity(flags)?,
         expire_at: body.expire_at(flags)?,
         client_order_id: body.client_order_id(flags)?,
     };

@@ -58,4 +58,6 @@ mod flag {
     pub(super) const INSTRUMENT: u16 = 1 << 8;
     /// The time at which a transfer was made is given.
     pub(super) const TIME: u16 = 1 << 9;
+    /// A minimum quantity is given.
+    pub(super) const MINIMUM: u16 = 1 << 10;
 }

@@ -310,6 +310,21 @@ impl<'a> Reader<'a> {
         self.given_time(flags & flag::EXPIRES, "an expiry of zero")
     }
 
+    /// The minimum quantity that must trade at once, if it is given.
+    #[inline]
+    pub(super) fn minimum_quantity(&mut self, flags: u16) -> Result<Quantity, DecodeError> {
+        if flags & flag::MINIMUM == 0 {
+            return Ok(Quantity::ZERO);
+        }
+        let at = self.at;
+        match self.quantity()? {
+            Quantity::ZERO => {
+                Self::fault(at, DecodeFault::NotCanonical("a minimum quantity of zero"))
+            }
+            quantity => Ok(quantity),
+        }
+    }
+
     /// A time that is present only if `given` is not zero, and then is not zero itself.
     #[inline]
     pub(super) fn given_time(

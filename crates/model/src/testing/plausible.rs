@@ -114,6 +114,7 @@ pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
                 handling,
                 size: OrderSize::Base(quantity),
                 price,
+                minimum_quantity: Quantity::ZERO,
                 expire_at,
                 client_order_id,
             }
@@ -147,6 +148,7 @@ pub fn market_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
                 handling,
                 size,
                 price,
+                minimum_quantity: Quantity::ZERO,
                 expire_at: Timestamp::ZERO,
                 client_order_id,
             }

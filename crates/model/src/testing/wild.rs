@@ -116,8 +116,11 @@ pub fn new_order() -> impl Strategy<Value = NewOrder> + Clone {
     let size =
         prop_oneof![quantity().prop_map(OrderSize::Base), amount().prop_map(OrderSize::Quote)];
     let expire_at = prop_oneof![Just(Timestamp::ZERO), time()];
+    let minimum = prop_oneof![3 => Just(Quantity::ZERO), 1 => quantity()];
+    let size = (size, minimum);
     (account(), instrument(), kinds, size, price(), expire_at, text_given()).prop_map(
         |(account, instrument, kinds, size, price, expire_at, client_order_id)| {
+            let (size, minimum_quantity) = size;
             let (side, kind, time_in_force, post_only, self_trade, handling) = kinds;
             NewOrder {
                 account,
@@ -130,6 +133,7 @@ pub fn new_order() -> impl Strategy<Value = NewOrder> + Clone {
                 handling,
                 size,
                 price,
+                minimum_quantity,
                 expire_at,
                 client_order_id,
             }

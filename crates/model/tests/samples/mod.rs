@@ -19,7 +19,7 @@ pub(crate) const TIME: Timestamp = Timestamp(0x1817_1615_1413_1211);
 pub(crate) struct Sample<T> {
     /// What it is.
     pub(crate) value: T,
-    /// Whether it has all optional parts of its kind rather than none.
+    /// Whether it has optional parts of its kind rather than none.
     pub(crate) full: bool,
 }
 
@@ -61,6 +61,7 @@ fn plain_order() -> NewOrder {
         handling: Handling::NONE,
         size: OrderSize::Base(Quantity(-2)),
         price: PRICE,
+        minimum_quantity: Quantity::ZERO,
         expire_at: Timestamp::ZERO,
         client_order_id: ClientOrderId::EMPTY,
     }
@@ -78,6 +79,15 @@ fn full_order() -> NewOrder {
         expire_at: Timestamp(0x77),
         client_order_id: full_text(),
         ..plain_order()
+    }
+}
+
+/// It came later than the other optional parts, and not with an amount.
+fn order_with_minimum_quantity() -> NewOrder {
+    NewOrder {
+        size: OrderSize::Base(Quantity(0x66)),
+        minimum_quantity: Quantity(0x55),
+        ..full_order()
     }
 }
 
@@ -189,6 +199,7 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
         short(Command::Tick),
         short(Command::Place(plain_order())),
         full(Command::Place(full_order())),
+        full(Command::Place(order_with_minimum_quantity())),
         short(Command::Cancel { account: ACCOUNT, order: by_id }),
         full(Command::Cancel { account: ACCOUNT, order: by_name }),
         short(Command::Amend(Amend {
@@ -414,6 +425,7 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         short(Event::Ticked),
         short(accepted(plain_order(), Amount(-0x32), false)),
         full(accepted(full_order(), Amount(0x32), true)),
+        full(accepted(order_with_minimum_quantity(), Amount(0x32), true)),
         short(Event::Rested(Rested {
             order: ORDER,
             account: ACCOUNT,

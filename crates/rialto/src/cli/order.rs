@@ -43,6 +43,9 @@ pub(super) struct Order {
     /// orders, nor for orders that may rest.
     #[arg(long, value_name = "AMOUNT")]
     quote: Option<String>,
+    /// The minimum quantity that must trade at once; otherwise the order is refused.
+    #[arg(long, value_name = "QUANTITY")]
+    minimum: Option<String>,
     /// The time in force.
     #[arg(long, value_parser = named::<TimeInForce>())]
     tif: Option<TimeInForce>,
@@ -113,6 +116,7 @@ impl Order {
             quantity,
             quote_amount: self.quote.as_deref().map(Into::into),
             price: self.price.as_deref().map(Into::into),
+            minimum_quantity: self.minimum.as_deref().map(Into::into),
             expire_at: self.expire_at,
             client_order_id: self.client_id.as_deref().map(Str::from),
             durability: self.durability.as_deref().map(Str::from),

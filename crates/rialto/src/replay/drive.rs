@@ -233,6 +233,7 @@ impl<'a> Driver<'a> {
             handling: Handling::NONE,
             size: OrderSize::Base(order.quantity),
             price: order.price,
+            minimum_quantity: Quantity::ZERO,
             expire_at: Timestamp::ZERO,
             client_order_id: name(order.id),
         }))
