@@ -1,14 +1,14 @@
-//! The steady state allocates nothing: not for orders, fills, cancels, amendments or expiries, with
-//! and without client order ids.
+//! The steady state allocates nothing: not for orders of any kind, fills, cancels, amendments or
+//! expiries, with and without client order ids.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
-    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder, OrderId, OrderRef,
-    Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
-    Transfer,
+    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder, OrderId, OrderKind,
+    OrderRef, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    TradingRules, Transfer,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -177,9 +177,23 @@ impl Trader {
             }
             client_order_id = ClientOrderId::new(&name).unwrap();
         }
+        let kind = match self.below(60) {
+            0 => OrderKind::Market,
+            1 => OrderKind::BestPrice,
+            2 => OrderKind::FiveLevels,
+            _ => OrderKind::Limit,
+        };
+        let expires = expires && kind != OrderKind::FiveLevels;
+        let time_in_force = match (kind, expires) {
+            (OrderKind::FiveLevels, _) => TimeInForce::Ioc,
+            (_, true) => TimeInForce::Gtd,
+            (_, false) => TimeInForce::Gtc,
+        };
         let expire_at = Timestamp(if expires { self.time + 300_000 } else { 0 });
-        let outcome = self.apply(&Command::Place(NewOrder {
-            time_in_force: if expires { TimeInForce::Gtd } else { TimeInForce::Gtc },
+        let minimum_quantity = Quantity(i64::from(self.below(10) == 0));
+        let limit = NewOrder {
+            minimum_quantity,
+            time_in_force,
             expire_at,
             client_order_id,
             ..NewOrder::limit(
@@ -189,6 +203,10 @@ impl Trader {
                 Quantity(1 + (self.draw >> 40) as i64 % 50),
                 Price(990 + (self.draw >> 50) as i64 % 21),
             )
+        };
+        let outcome = self.apply(&Command::Place(match kind {
+            OrderKind::Limit => limit,
+            kind => NewOrder { kind, price: Price::ZERO, ..limit },
         }));
         if let Outcome::Order { order, status, .. } = outcome
             && status.is_open()
