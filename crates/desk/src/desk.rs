@@ -164,13 +164,16 @@ impl Desk {
         command: &Command,
         level: Option<Level>,
     ) -> Result<Ticket, DeskError> {
-        if enters(command) && !self.storage.admits_entry() {
+        if enters_order(command) && !self.storage.admits_entry() {
             return Err(DeskError::StorageLow);
         }
         if !self.order_rate.admits(sender.member, command) {
             return Err(DeskError::OrderRate);
         }
-        let slot = connection.slots.take().ok_or(DeskError::Busy)?;
+        let Some(slot) = connection.slots.take() else {
+            self.order_rate.give_back(sender.member, command);
+            return Err(DeskError::Busy);
+        };
         let token = u64::from(slot);
         let mut submitter = connection.submitter.lock().unwrap_or_else(PoisonError::into_inner);
         let submitted = match sender.attribution {
@@ -182,6 +185,7 @@ impl Desk {
             Ok(()) => Ok(Ticket::new(Arc::clone(&connection.slots), slot)),
             Err(error) => {
                 connection.slots.give_back(slot);
+                self.order_rate.give_back(sender.member, command);
                 Err(error.into())
             }
         }
@@ -190,7 +194,8 @@ impl Desk {
 
 /// Whether a command enters or changes an order. These are refused when the disk is low, and beyond
 /// the rate of their member. All other commands pass: they reduce risk, or come from an operator.
-pub(crate) fn enters(command: &Command) -> bool {
+#[must_use]
+pub fn enters_order(command: &Command) -> bool {
     matches!(command, Command::Place(_) | Command::Amend(_))
 }
 

@@ -61,7 +61,7 @@ pub use audit::{AUDIT_PAGE_MAX, AUDIT_SCAN_MAX, AuditPage, AuditRecord, ReadAudi
 pub use authorisation::{Authorisation, Needs};
 pub use behaviours::VenueBehaviours;
 pub use bus::{DeskBus, DeskConfig, VenueParts};
-pub use desk::{Desk, DeskError, Sender};
+pub use desk::{Desk, DeskError, Sender, enters_order};
 pub use durations::{Durations, RequestDuration};
 pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};

@@ -1,6 +1,6 @@
 //! The orders that each member may enter in a second.
 
-use crate::desk::enters;
+use crate::desk::enters_order;
 use crate::{TokenBucket, TokenRate};
 use rialto_model::{Command, MemberId};
 use std::collections::HashMap;
@@ -8,8 +8,8 @@ use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// The allowance of each member. A member is added with its first order, so that the table is bounded
-/// by the number of members. The desks of a venue share one, so that a member has one allowance,
-/// whichever way its orders come.
+/// by the number of members. The desks of a venue share one, so that a member has one allowance
+/// over all its keys and files.
 #[derive(Debug)]
 pub struct OrderRate {
     /// `None` without a limit.
@@ -19,8 +19,8 @@ pub struct OrderRate {
 }
 
 impl OrderRate {
-    /// This many orders and amendments of a member a second; as many may come at once after a pause.
-    /// 0 is no limit.
+    /// Limits each member to this many orders and amendments a second, with a burst of the same size.
+    /// 0 sets no limit.
     #[must_use]
     pub fn new(per_second: u32) -> OrderRate {
         let rate = (per_second > 0).then(|| TokenRate::new(per_second, per_second));
@@ -35,8 +35,19 @@ impl OrderRate {
 
     fn admits_at(&self, member: Option<MemberId>, command: &Command, now: Duration) -> bool {
         match (self.rate, member) {
-            (Some(rate), Some(member)) if enters(command) => self.bucket(member).take(rate, now),
+            (Some(rate), Some(member)) if enters_order(command) => {
+                self.bucket(member).take(rate, now)
+            }
             _ => true,
+        }
+    }
+
+    /// Returns what was taken for a command that was not submitted.
+    pub(crate) fn give_back(&self, member: Option<MemberId>, command: &Command) {
+        if let (Some(rate), Some(member)) = (self.rate, member)
+            && enters_order(command)
+        {
+            self.bucket(member).give_back(rate, 1);
         }
     }
 
@@ -74,6 +85,16 @@ mod tests {
         let cancel = Command::MassCancel(MassCancel { account, instrument, side });
         assert!(orders.admits_at(one, &cancel, Duration::ZERO));
         assert_eq!([at(one, 400), at(one, 500), at(one, 500)], [false, true, false]);
+    }
+
+    #[test]
+    fn what_was_not_submitted_is_given_back() {
+        let orders = OrderRate::new(1);
+        let member = Some(MemberId(1));
+        let admits = || orders.admits_at(member, &place(), Duration::ZERO);
+        assert_eq!([admits(), admits()], [true, false]);
+        orders.give_back(member, &place());
+        assert_eq!([admits(), admits()], [true, false]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl TokenRate {
         TokenRate { interval_ns, burst_ns: interval_ns * u64::from(burst.max(1)) }
     }
 
-    /// This many in this time on average, and as many at once after a pause.
+    /// At most this many in this time on average, with a burst of as many.
     #[must_use]
     pub fn over(time: Duration, many: u64) -> TokenRate {
         let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -60,10 +60,10 @@ impl TokenBucket {
         Some(rate.burst_ns.saturating_sub(used_ns) / rate.interval_ns)
     }
 
-    /// Gives tokens back that were taken for nothing.
+    /// Returns tokens that were taken for what did not happen.
     pub fn give_back(&self, rate: TokenRate, tokens: u64) {
         let given_ns = rate.interval_ns.saturating_mul(tokens);
-        // Whoever takes counts from now at the earliest, so that it does not become fuller than full.
+        // `take_many` counts from `now` at the earliest, so the bucket never holds more than its burst.
         let earlier = |full_at: u64| Some(full_at.saturating_sub(given_ns));
         let _ = self.full_at_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earlier);
     }

@@ -158,9 +158,10 @@ impl ApiError {
         ApiError { retry: true, ..ApiError::new(status, "order_rate", message) }
     }
 
-    /// Whether the command that it answers may be in the journal.
+    /// Whether the command that it answers may be in the journal: a refusal of the engine is, and names
+    /// its sequence.
     pub(crate) fn may_be_submitted(&self) -> bool {
-        !matches!(self.code, "busy" | "order_rate" | "stopped" | "storage_low")
+        self.seq.is_some() || matches!(self.code, "outcome_unknown" | "handler_panicked")
     }
 
     /// The path needs a WebSocket.

@@ -96,7 +96,7 @@ impl Gate {
         let engine_command = command.command();
         self.charge(&call.caller, &engine_command)?;
         let answer = self.send(&call.cx(), command).await;
-        self.journal.settle(call.caller.id(), &engine_command, &answer);
+        self.journal.settle(call.caller.id(), &engine_command, answer.as_ref().err());
         answer
     }
 

@@ -200,9 +200,8 @@ fn an_operator_moves_a_transition() {
         let refused = shift(&venue, "equities", to, wrong).refuses(400, "transition_invalid");
         assert_eq!(refused.field(), "to");
         let (before, next) = (day[0].at, day[2].at);
-        let expected = format!(
-            "The transition can move to a time after {before} and before {next}, not into the past."
-        );
+        let expected =
+            format!("The new time must be after {before} and before {next} and not in the past.");
         assert_eq!(refused.body["error"]["message"], expected);
     }
     let past = shift(&venue, "equities", day[0].at.0, now() - 60 * SECOND);

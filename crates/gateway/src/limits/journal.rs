@@ -1,7 +1,7 @@
 //! The journal quotas of keys.
 
 use crate::ApiError;
-use rialto_desk::{TokenBucket, TokenRate};
+use rialto_desk::{TokenBucket, TokenRate, enters_order};
 use rialto_model::{COMMAND_BYTES_MAX, Command, Timestamp, encode_command};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,20 +54,18 @@ impl JournalQuota {
 
     /// Counts the bytes of a command that was admitted. One that was not submitted wrote none, and
     /// gives back what it took from the quota.
-    pub(crate) fn settle<T>(&self, key: &str, command: &Command, answer: &Result<T, ApiError>) {
+    pub(crate) fn settle(&self, key: &str, command: &Command, error: Option<&ApiError>) {
         let (key, bytes) = (self.key(key), journal_bytes(command));
-        match (answer, self.rate_of(command)) {
-            (Err(error), None) if !error.may_be_submitted() => {}
-            (Err(error), Some(rate)) if !error.may_be_submitted() => {
-                key.allowance.give_back(rate, bytes);
-            }
-            _ => drop(key.bytes.fetch_add(bytes, Ordering::Relaxed)),
+        if error.is_none_or(ApiError::may_be_submitted) {
+            key.bytes.fetch_add(bytes, Ordering::Relaxed);
+        } else if let Some(rate) = self.rate_of(command) {
+            key.allowance.give_back(rate, bytes);
         }
     }
 
     /// The rate that bounds a command: there is none for cancels.
     fn rate_of(&self, command: &Command) -> Option<TokenRate> {
-        self.rate.filter(|_| matches!(command, Command::Place(_) | Command::Amend(_)))
+        self.rate.filter(|_| enters_order(command))
     }
 
     /// The number of refused commands.
@@ -128,7 +126,7 @@ mod tests {
         let enter = |key, command: &Command, hours: u64| {
             let is_admitted = quota.admits_at(key, command, Duration::from_secs(hours * 3_600));
             if is_admitted {
-                quota.settle(key, command, &Ok(()));
+                quota.settle(key, command, None);
             }
             is_admitted
         };
@@ -146,14 +144,14 @@ mod tests {
     #[test]
     fn what_was_not_submitted_uses_up_no_quota() {
         let quota = JournalQuota::new(journal_bytes(&place()));
-        let refused: Result<(), _> = Err(ApiError::order_rate());
+        let refused = ApiError::order_rate();
         for _ in 0..100 {
             assert!(quota.admits_at("a", &place(), Duration::ZERO));
-            quota.settle("a", &place(), &refused);
+            quota.settle("a", &place(), Some(&refused));
         }
         assert_eq!(quota.bytes(), 0);
         assert!(quota.admits_at("a", &place(), Duration::ZERO));
-        quota.settle("a", &place(), &Err::<(), _>(ApiError::outcome_unknown()));
+        quota.settle("a", &place(), Some(&ApiError::outcome_unknown()));
         assert!(!quota.admits_at("a", &place(), Duration::ZERO));
         assert_eq!(quota.bytes(), journal_bytes(&place()));
     }
@@ -163,7 +161,7 @@ mod tests {
         let quota = JournalQuota::new(0);
         for _ in 0..1_000 {
             assert!(quota.admits_at("a", &place(), Duration::ZERO));
-            quota.settle("a", &place(), &Ok(()));
+            quota.settle("a", &place(), None);
         }
         assert_eq!(quota.bytes(), 1_000 * journal_bytes(&place()));
     }

@@ -64,12 +64,19 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
             Ok(row)
         }));
     }
-    let results = send(gate, &call, &prepared, level).await?;
-    for (row, result) in prepared.iter().zip(&results) {
+    let results = send(gate, &call, &prepared, level).await;
+    // An error of the batch is the answer to each of its rows.
+    for (nth, row) in prepared.iter().enumerate() {
         if let Ok(row) = row {
-            gate.journal.settle(call.caller.id(), &row.command, result);
+            let answer = results.as_ref().map(|results| &results[nth]);
+            let error = match answer {
+                Ok(Ok(_)) => None,
+                Ok(Err(error)) | Err(error) => Some(error),
+            };
+            gate.journal.settle(call.caller.id(), &row.command, error);
         }
     }
+    let results = results?;
 
     let mut response = Vec::with_capacity(results.len());
     for (nth, (row, result)) in prepared.iter().zip(&results).enumerate() {

@@ -1,4 +1,4 @@
-//! Calendars: what the venue will do by itself, and what an operator changes of it.
+//! Trading calendars: their timetables, the assignment of instruments, and circuit breakers.
 
 use super::venue::operator;
 use super::{Handled, count, respond};
@@ -16,10 +16,10 @@ use rialto_api::{
 use rialto_desk::{
     AsOf, AssignCalendar, Freshness, GetCalendar, ListCalendars, MoveTransition, SetCircuitBreaker,
 };
-use rialto_model::{CircuitBreakerRule, InstrumentId, Name, RejectReason, Timestamp};
+use rialto_model::{AuctionRules, CircuitBreakerRule, InstrumentId, Name, RejectReason, Timestamp};
 
-const ASSIGN: &str = "/v1/admin/instruments/";
-const MOVE: &str = "/v1/admin/calendars/";
+const INSTRUMENTS: &str = "/v1/admin/instruments/";
+const CALENDARS: &str = "/v1/admin/calendars/";
 const BREAKER: &str = "/circuit-breaker";
 
 /// `GET /v1/calendars`
@@ -56,7 +56,7 @@ pub(super) async fn assign(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: CalendarAssignRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
-    let on = gate.listing(&call.cx(), &between(&call, ASSIGN, "/calendar")?).await?;
+    let on = gate.listing(&call.cx(), &between(&call, INSTRUMENTS, "/calendar")?).await?;
     let calendar = match &body.calendar {
         None => None,
         Some(name) if name.is_empty() => {
@@ -67,7 +67,12 @@ pub(super) async fn assign(gate: &Gate, request: Request) -> Handled {
     };
     let request =
         AssignCalendar { instrument: on.id, calendar: calendar.unwrap_or_default(), level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = match gate.send(&call.cx(), request).await {
+        Err(error) if error.code == RejectReason::CircuitBreakerInvalid.code() => {
+            return Err(error.of("calendar"));
+        }
+        answer => answer?,
+    };
     let response = CalendarAssignedAnswer {
         instrument: on.symbol,
         calendar,
@@ -82,7 +87,7 @@ pub(super) async fn move_transition(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let TransitionMoveRequest { at, to } = call.json()?;
     let level = call.level(gate, None)?;
-    let calendar = named(&between(&call, MOVE, "/move")?)?;
+    let calendar = named(&between(&call, CALENDARS, "/move")?)?;
     let request = MoveTransition { calendar, at, to, level };
     let answer = match gate.send(&call.cx(), request).await {
         Ok(answer) => answer,
@@ -113,11 +118,13 @@ async fn with_neighbours(
         Some(before) => Some(planned[before].at),
         None => answer.begun.map(|begun| begun.at),
     };
-    let behind = |time: Timestamp| format!(" after {time}");
-    let ahead = |time: Timestamp| format!(" and before {time}");
-    let before = before.map(behind).unwrap_or_default();
-    let next = planned.get(found + 1).map(|next| ahead(next.at)).unwrap_or_default();
-    let message = format!("The transition can move to a time{before}{next}, not into the past.");
+    let bounds = [
+        before.map(|time| format!("after {time}")),
+        planned.get(found + 1).map(|next| format!("before {}", next.at)),
+        Some("not in the past".to_owned()),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    let message = format!("The new time must be {}.", bounds.join(" and "));
     ApiError { message: message.into(), ..error }
 }
 
@@ -126,9 +133,12 @@ pub(super) async fn set_breaker(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: CircuitBreakerRequest<'_> = call.json()?;
     let CircuitBreakerRequest { range_ppm, halt_ms, .. } = body;
-    for (field, value) in [("range_ppm", range_ppm), ("halt_ms", halt_ms)] {
-        if value == 0 {
-            return Err(ApiError::invalid(field, "A circuit breaker has a range and a length."));
+    let bounds =
+        [("range_ppm", range_ppm, 999_999), ("halt_ms", halt_ms, AuctionRules::CALL_MS_MAX)];
+    for (field, value, most) in bounds {
+        if !(1..=most).contains(&value) {
+            let message = format!("The field {field} is {value}; it must be 1 to {most}.");
+            return Err(ApiError::invalid(field, message));
         }
     }
     let on = gate.listing(&call.cx(), &body.instrument).await?;
@@ -140,7 +150,7 @@ pub(super) async fn set_breaker(gate: &Gate, request: Request) -> Handled {
 /// `DELETE /v1/admin/calendars/{name}/circuit-breaker`
 pub(super) async fn remove_breaker(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
-    let name = named(&between(&call, MOVE, BREAKER)?)?;
+    let name = named(&between(&call, CALENDARS, BREAKER)?)?;
     let question = GetCalendar { name, after: Timestamp::ZERO, limit: 0 };
     let known = gate.read(&call.cx(), question, Freshness::Released).await?.answer.breaker;
     let Some(known) = known else {
@@ -157,7 +167,7 @@ async fn change_breaker(
     info: Option<CircuitBreakerInfo>,
 ) -> Handled {
     let level = call.level(gate, None)?;
-    let calendar = named(&between(call, MOVE, BREAKER)?)?;
+    let calendar = named(&between(call, CALENDARS, BREAKER)?)?;
     let (range_ppm, halt_ms) = info.map_or((0, 0), |info| (info.range_ppm, info.halt_ms));
     let rule = CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms };
     let answer = gate.send(&call.cx(), SetCircuitBreaker { rule, level }).await?;

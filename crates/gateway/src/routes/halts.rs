@@ -10,9 +10,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{HaltAnswer, HaltRequest};
 use rialto_desk::{HaltTrading, SetInstrumentState};
-use rialto_model::{HaltScope, InstrumentState, Symbol};
-
-const MILLISECOND: u64 = 1_000_000;
+use rialto_model::{HaltScope, InstrumentState, RejectReason, Symbol, Timestamp};
 
 /// `POST /v1/admin/halt`
 pub(super) async fn halt(gate: &Gate, request: Request) -> Handled {
@@ -21,20 +19,29 @@ pub(super) async fn halt(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let (scope, symbol) = scope(gate, &call, &body).await?;
     let state = InstrumentState::Halted;
-    let answer = match (body.duration_ms, scope) {
+    let sent = match (body.duration_ms, scope) {
         (Some(duration_ms), scope) => {
-            gate.send(&call.cx(), HaltTrading { scope, duration_ms, level }).await?
+            gate.send(&call.cx(), HaltTrading { scope, duration_ms, level }).await
         }
         (None, HaltScope::Instrument(instrument)) => {
-            gate.send(&call.cx(), SetInstrumentState { instrument, state, level }).await?
+            gate.send(&call.cx(), SetInstrumentState { instrument, state, level }).await
         }
         (None, _) => {
-            let message = "A halt of a calendar or of the venue has a length.";
+            let message = "A halt of a calendar or of the venue needs duration_ms.";
             let error = ApiError::new(StatusCode::BAD_REQUEST, "missing_field", message);
             return Err(error.of("duration_ms"));
         }
     };
-    let until = |duration_ms| answer.time.saturating_add(u64::from(duration_ms) * MILLISECOND);
+    let answer =
+        sent.map_err(|error| match error.code == RejectReason::StateChangeInvalid.code() {
+            true => {
+                let message = "An instrument in this state cannot be halted.";
+                ApiError { message: message.into(), ..error.of("instrument") }
+            }
+            false => error,
+        })?;
+    let until =
+        |duration_ms| answer.time.saturating_add(u64::from(duration_ms) * Timestamp::MILLISECOND);
     let response = HaltAnswer {
         instrument: symbol,
         calendar: match scope {
@@ -69,7 +76,7 @@ async fn scope(
             Err(error.of("instrument"))
         }
         (_, calendar, instrument) => {
-            let message = "A halt is of one: an instrument, a calendar or the venue.";
+            let message = "Name only one of instrument, calendar and venue.";
             let second =
                 if calendar.is_some() && instrument.is_none() { "calendar" } else { "instrument" };
             Err(ApiError::invalid(second, message))

@@ -197,7 +197,7 @@ fn accounts(call: &Call, named: Option<AccountId>) -> Result<Vec<AccountId>, Api
     }
 }
 
-/// What came of one account. A failure of one does not keep the others from being done.
+/// The result for one account. If one fails, the others are still done.
 fn result(account: AccountId, answer: Result<Answer, ApiError>) -> Result<KillResult, Failed> {
     let answer = answer.map_err(|error| Failed { account, error })?;
     let (cancelled, pending) = cancelling(&answer);
@@ -205,7 +205,7 @@ fn result(account: AccountId, answer: Result<Answer, ApiError>) -> Result<KillRe
     Ok(KillResult { account, cancelled, pending, seq, time, error: None })
 }
 
-/// An account with which nothing was done.
+/// An account whose command was refused or has no answer.
 struct Failed {
     account: AccountId,
     error: ApiError,

@@ -45,10 +45,11 @@ pub(super) enum CalendarAction {
         #[arg(long, value_name = "SYMBOL", requires = "range_ppm", requires = "duration")]
         instrument: Option<String>,
         /// How far its price may move from its reference price, in millionths.
-        #[arg(long, value_name = "PPM")]
+        #[arg(long, value_name = "PPM", conflicts_with = "remove")]
         range_ppm: Option<u32>,
         /// How long the halt lasts.
-        #[arg(long = "for", value_name = "DURATION", value_parser = duration::parse)]
+        #[arg(long = "for", value_name = "DURATION", value_parser = duration::parse,
+            conflicts_with = "remove")]
         duration: Option<Duration>,
         /// Remove the circuit breaker.
         #[arg(long)]
