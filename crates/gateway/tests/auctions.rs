@@ -279,16 +279,19 @@ fn less_than_the_book_is_published_of_a_call_whose_depth_is_not_full() {
     assert_eq!(refused.refuses(400, "invalid_field").field(), "call_depth");
     let set = set_rules(&venue, json!({"call_depth": "hidden"})).expect(200);
     assert_eq!(auction(&venue, &set["seq"])["rules"]["call_depth"], "hidden");
-    place(&venue, &alice, limit("buy", "2", "99"));
-    let mut wire = Wire::connect(&venue);
-    wire.subscribe(json!({"channel": "book", "instrument": "BTC-USD"}));
-    assert_eq!(wire.hear_of("book")["bids"], json!([["99.00", "2.0000", 1]]));
+    let bid = place(&venue, &alice, limit("buy", "2", "99"));
     let book = |level: u8, seq: &Value| {
         let seq = seq.as_str().unwrap();
         let path = format!("/v1/book/BTC-USD?depth=9&level={level}&min_seq={seq}");
         let book = venue.get(&path).expect(200);
         (book["bids"].clone(), book["asks"].clone())
     };
+    // The stream begins with the book of the feed, which has the order once this is answered.
+    let bids = json!([["99.00", "2.0000", 1]]);
+    assert_eq!(book(2, &bid["seq"]), (bids.clone(), json!([])));
+    let mut wire = Wire::connect(&venue);
+    wire.subscribe(json!({"channel": "book", "instrument": "BTC-USD"}));
+    assert_eq!(wire.hear_of("book")["bids"], bids);
     set_state(&venue, "call").expect(200);
     assert_eq!(wire.hear_of("book_delta")["bids"], json!([["99.00", "0.0000", 0]]));
     place(&venue, &alice, limit("buy", "1", "101"));
