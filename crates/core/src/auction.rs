@@ -78,10 +78,12 @@ impl Core {
     ) -> Auction {
         let market = &mut self.markets[usize::from(at)];
         let phase = market.state();
-        let check = match market.call {
-            Some(_) if market.waits_for_command() => PriceCheck::Off,
-            Some(call) if call.extended => PriceCheck::Extended,
-            _ => PriceCheck::First,
+        let was_extended = market.call.is_some_and(|call| call.extended)
+            || market.halt.is_some_and(|halt| halt.resumed.extended);
+        let check = match was_extended {
+            _ if market.waits_for_command() => PriceCheck::Off,
+            true => PriceCheck::Extended,
+            false => PriceCheck::First,
         };
         market.uncrossing_since = since;
         self.enter_phase(at, InstrumentState::Uncrossing, sink);

@@ -15,6 +15,9 @@ use rialto_model::{
     Outcome, PPM, Price, PriceRange, RejectReason, Timestamp, TradingHalted,
 };
 
+/// The first version of the rules in which a halt is followed by the phase that it interrupted.
+pub(crate) const WITH_RESUMED_PHASES: u32 = 6;
+
 /// A halt that has not been made for all its instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Halting {
@@ -31,6 +34,71 @@ pub(crate) struct Halting {
 pub(crate) struct TimedHalt {
     pub(crate) until: Timestamp,
     pub(crate) cause: HaltCause,
+}
+
+/// A halt of an instrument that ends by itself, and what follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Halt {
+    pub(crate) until: Timestamp,
+    pub(crate) resumed: Resumed,
+}
+
+/// The phase that follows a halt: the one that it interrupted, or a call if trading was continuous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resumed {
+    pub(crate) phase: InstrumentState,
+    /// The phase after the auction that ends it.
+    pub(crate) next: InstrumentState,
+    pub(crate) end: PhaseEnd,
+    /// Whether it was extended before the halt, because the price of its auction was out of range.
+    pub(crate) extended: bool,
+}
+
+/// What ends a phase in which orders are collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PhaseEnd {
+    /// Its time.
+    Time = 0,
+    /// A transition of the timetable, or a command.
+    Transition = 1,
+    /// Nothing but a command.
+    Command = 2,
+}
+
+impl Resumed {
+    /// The call that follows a halt of continuous trading.
+    pub(crate) const CALL: Resumed = Resumed {
+        phase: InstrumentState::Call,
+        next: InstrumentState::Open,
+        end: PhaseEnd::Time,
+        extended: false,
+    };
+
+    /// What follows a halt before rules version 6, which knows no more of the interrupted phase than where
+    /// it was to lead, and whether a command had to end it.
+    pub(crate) fn before_version_6(next: InstrumentState, needs_command: bool) -> Resumed {
+        let phase = match next {
+            InstrumentState::PreOpen => InstrumentState::PreOpen,
+            InstrumentState::Closed => InstrumentState::ClosingCall,
+            _ => InstrumentState::Call,
+        };
+        let end = match phase {
+            _ if needs_command => PhaseEnd::Command,
+            InstrumentState::PreOpen => PhaseEnd::Transition,
+            _ => PhaseEnd::Time,
+        };
+        Resumed { phase, next, end, extended: needs_command }
+    }
+
+    /// Whether a halt could be followed by it.
+    pub(crate) fn is_sound(&self) -> bool {
+        let by_end = match self.end {
+            PhaseEnd::Time => true,
+            PhaseEnd::Transition => !self.extended,
+            PhaseEnd::Command => self.extended,
+        };
+        self.phase.collects() && follows_an_auction(self.next) && by_end
+    }
 }
 
 /// The circuit breaker of a calendar.
@@ -51,6 +119,11 @@ impl Breaker {
     }
 }
 
+/// Whether an auction can lead to a phase.
+pub(crate) fn follows_an_auction(next: InstrumentState) -> bool {
+    next.collects() || matches!(next, InstrumentState::Open | InstrumentState::Closed)
+}
+
 /// Whether a halt may last for this long.
 fn is_halt(milliseconds: u32) -> bool {
     (1..=AuctionRules::CALL_MS_MAX).contains(&milliseconds)
@@ -64,27 +137,28 @@ impl Market {
 
     /// Whether it is halted for a time, and no less than until this one.
     fn is_halted_until(&self, time: Timestamp) -> bool {
-        let is_halted = self.state() == InstrumentState::Halted;
-        is_halted && self.call.is_some_and(|call| call.ends >= time)
+        self.halt.is_some_and(|halt| halt.until >= time)
     }
 
-    /// Where its trading goes on after a halt, if a halt for a time can begin now.
-    fn after_halt(&self) -> Option<InstrumentState> {
-        match (self.state(), &self.call) {
-            (
-                InstrumentState::PreOpen
-                | InstrumentState::Call
-                | InstrumentState::ClosingCall
-                | InstrumentState::Halted,
-                Some(call),
-            ) => Some(call.next),
-            (InstrumentState::PreOpen, None) => Some(InstrumentState::PreOpen),
-            (InstrumentState::Open, _) | (InstrumentState::Call, None) => {
-                Some(InstrumentState::Open)
+    /// What follows a halt, if a halt for a time can begin now.
+    fn after_halt(&self) -> Option<Resumed> {
+        let phase = self.state();
+        let by_default = match phase {
+            InstrumentState::Halted => return self.halt.map(|halt| halt.resumed),
+            InstrumentState::Open => return Some(Resumed::CALL),
+            InstrumentState::PreOpen => InstrumentState::PreOpen,
+            InstrumentState::Call => InstrumentState::Open,
+            InstrumentState::ClosingCall => InstrumentState::Closed,
+            _ => return None,
+        };
+        let (next, end, extended) = match self.call {
+            None => (by_default, PhaseEnd::Transition, false),
+            Some(TimedCall { next, extended, .. }) if self.waits_for_command() => {
+                (next, PhaseEnd::Command, extended)
             }
-            (InstrumentState::ClosingCall, None) => Some(InstrumentState::Closed),
-            _ => None,
-        }
+            Some(TimedCall { next, extended, .. }) => (next, PhaseEnd::Time, extended),
+        };
+        Some(Resumed { phase, next, end, extended })
     }
 }
 
@@ -179,24 +253,32 @@ impl Core {
     /// Halts an instrument, or makes its halt longer.
     fn halt<S: EventSink>(&mut self, at: u16, halt: TimedHalt, sink: &mut S) {
         let market = &self.markets[usize::from(at)];
-        let mut next = market.after_halt().expect("its state was checked");
-        // Before rules version 5 a halt forgot what the call was that it interrupted.
-        let keeps = self.rules_since(5);
-        let extended = keeps && market.waits_for_command();
-        let mut until = halt.until;
-        if market.state() == InstrumentState::Halted {
-            let known = market.call.expect("a halt for a time has an end");
-            until = until.max(known.ends);
-        } else {
-            if !keeps && market.state() == InstrumentState::PreOpen {
-                next = InstrumentState::PreOpen;
+        let known = market.halt;
+        let mut resumed = market.after_halt().expect("its state was checked");
+        if known.is_none() {
+            if !self.rules_since(WITH_RESUMED_PHASES) {
+                resumed = self.resumed_before_version_6(resumed);
             }
             self.enter_phase(at, InstrumentState::Halted, sink);
         }
-        let no_cancel_from = Timestamp::MAX;
-        self.set_call(at, Some(TimedCall { ends: until, next, extended, no_cancel_from }));
+        let until = known.map_or(halt.until, |known| halt.until.max(known.until));
+        self.markets[usize::from(at)].halt = Some(Halt { until, resumed });
+        self.settle_change(at);
         let scope = HaltScope::Instrument(self.markets[usize::from(at)].instrument.id);
         sink.event(&Event::TradingHalted(TradingHalted { scope, until, cause: halt.cause }));
+    }
+
+    /// What follows a halt by the earlier rules: before version 5 it did not even know whether the
+    /// interrupted phase was extended.
+    #[cold]
+    fn resumed_before_version_6(&self, interrupted: Resumed) -> Resumed {
+        let knows_extensions = self.rules_since(5);
+        let next = match interrupted.phase {
+            InstrumentState::PreOpen if !knows_extensions => InstrumentState::PreOpen,
+            _ => interrupted.next,
+        };
+        let needs_command = knows_extensions && interrupted.end == PhaseEnd::Command;
+        Resumed::before_version_6(next, needs_command)
     }
 
     /// Begins the halt that waited for the end of an instrument's auction.
@@ -214,22 +296,20 @@ impl Core {
         }
     }
 
-    /// Ends a halt whose time is over: by a call, or in `pre_open`.
+    /// Ends a halt whose time is over, by the phase that it interrupted or by a call.
     pub(crate) fn end_halt<S: EventSink>(&mut self, at: u16, sink: &mut S) {
-        let halt = self.markets[usize::from(at)].call;
-        let TimedCall { next, extended, .. } = halt.expect("a halt that ends by itself has an end");
-        let phase = match next {
-            InstrumentState::PreOpen => {
-                self.enter_phase(at, InstrumentState::PreOpen, sink);
-                return;
-            }
-            InstrumentState::Closed => InstrumentState::ClosingCall,
-            _ => InstrumentState::Call,
-        };
+        let halt = self.markets[usize::from(at)].halt;
+        let Resumed { phase, next, end, extended } =
+            halt.expect("a halt that ends by itself has an end").resumed;
         self.enter_phase(at, phase, sink);
-        let ends = match extended {
-            true => Timestamp::MAX,
-            false => self.time.saturating_add(self.markets[usize::from(at)].next_call_ns()),
+        let forgets = !self.rules_since(WITH_RESUMED_PHASES) && phase == InstrumentState::PreOpen;
+        let ends = match end {
+            _ if forgets => return,
+            PhaseEnd::Transition => return,
+            PhaseEnd::Command => Timestamp::MAX,
+            PhaseEnd::Time => {
+                self.time.saturating_add(self.markets[usize::from(at)].next_call_ns())
+            }
         };
         let no_cancel_from = Timestamp::MAX;
         let own = TimedCall { ends, next, extended, no_cancel_from };
@@ -256,7 +336,9 @@ impl Core {
         let market = self.market(instrument)?;
         let new = Breaker { market, range_ppm, halt_ms, is_armed: true };
         let follows = self.markets[usize::from(market)].calendar == Some(index as u8);
-        if range_ppm > 0 && !(follows && new.is_sound()) {
+        let has_price = self.markets[usize::from(market)].rules().reference_price > Price::ZERO;
+        let can_watch = follows && (has_price || !self.rules_since(6));
+        if range_ppm > 0 && !(can_watch && new.is_sound()) {
             return Err(RejectReason::CircuitBreakerInvalid);
         }
         if let Some(old) = self.calendars[index].breaker.take() {

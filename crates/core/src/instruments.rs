@@ -4,7 +4,7 @@ use crate::Core;
 use crate::auction_orders::AuctionOrders;
 use crate::book::{Book, Orders, price_grid};
 use crate::fees::Fees;
-use crate::halts::TimedHalt;
+use crate::halts::{Halt, TimedHalt};
 use crate::limit_state::LimitState;
 use crate::limits::LEVEL_QUANTITY_MAX;
 use crate::phases::WITH_AUCTIONS;
@@ -39,8 +39,10 @@ pub(crate) struct Market {
     pub(crate) auction_price: Price,
     /// All limits in the book are multiples of this.
     pub(crate) grid: Price,
-    /// A call or a halt that ends at a time, or a call that was extended.
+    /// Its call, if that ends at a time or was extended.
     pub(crate) call: Option<TimedCall>,
+    /// Its halt, if that ends by itself.
+    pub(crate) halt: Option<Halt>,
     /// The best price of a side stands at a limit.
     pub(crate) limit_state: Option<LimitState>,
     /// The halt that begins when its auction has ended.
@@ -80,6 +82,7 @@ impl Market {
             calls: 0,
             auction_price: Price::ZERO,
             call: None,
+            halt: None,
             limit_state: None,
             halt_next: None,
             breaker_ppm: 0,

@@ -131,7 +131,8 @@ impl Core {
         state: InstrumentState,
         sink: &mut S,
     ) {
-        self.markets[usize::from(at)].limit_state = None;
+        let market = &mut self.markets[usize::from(at)];
+        (market.limit_state, market.halt) = (None, None);
         self.set_call(at, None);
         let market = &mut self.markets[usize::from(at)];
         market.instrument.state = state;

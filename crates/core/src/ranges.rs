@@ -4,6 +4,7 @@
 //! found.
 
 use crate::fok::within;
+use crate::halts::PhaseEnd;
 use crate::instruments::Market;
 use crate::taker::Taker;
 use crate::timetable::change_item;
@@ -28,15 +29,14 @@ impl Reach {
     }
 }
 
-/// A call or a halt that ends at a time, or a call that was extended.
+/// A call that ends at a time, or that was extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimedCall {
     /// [`Timestamp::MAX`] if a command has to end it.
     pub(crate) ends: Timestamp,
-    /// The phase after it; after the call that follows a halt.
+    /// The phase after it.
     pub(crate) next: InstrumentState,
-    /// Whether it was extended, because the price of its auction was out of range. Of a halt: whether a
-    /// command has to end the call that it interrupted.
+    /// Whether it was extended, because the price of its auction was out of range.
     pub(crate) extended: bool,
     /// From when on members may not cancel or amend; [`Timestamp::MAX`] is never.
     pub(crate) no_cancel_from: Timestamp,
@@ -45,12 +45,8 @@ pub(crate) struct TimedCall {
 impl Market {
     /// Whether a command has to end its call, or the call that goes on after its halt.
     pub(crate) fn waits_for_command(&self) -> bool {
-        let is_halted = self.state() == InstrumentState::Halted;
-        let waits = |call: &TimedCall| match is_halted {
-            true => call.extended,
-            false => call.ends == Timestamp::MAX,
-        };
-        self.call.as_ref().is_some_and(waits)
+        self.call.is_some_and(|call| call.ends == Timestamp::MAX)
+            || self.halt.is_some_and(|halt| halt.resumed.end == PhaseEnd::Command)
     }
 
     /// The prices that its ranges are around.
@@ -131,12 +127,10 @@ impl Market {
 
     /// When its call, its halt or its limit state ends, if that has an end.
     pub(crate) fn change_due(&self) -> Option<Timestamp> {
-        let due = match (&self.limit_state, &self.call) {
-            (Some(state), _) => state.ends,
-            (None, Some(call)) => call.ends,
-            (None, None) => return None,
-        };
-        Some(due).filter(|&due| due != Timestamp::MAX)
+        let limit_state = self.limit_state.map(|state| state.ends);
+        let halt = self.halt.map(|halt| halt.until);
+        let due = limit_state.or(halt).or(self.call.map(|call| call.ends));
+        due.filter(|&due| due != Timestamp::MAX)
     }
 
     /// How long the next call that interrupts or extends lasts, in nanoseconds.
@@ -211,7 +205,7 @@ impl Core {
         self.set_call(at, Some(TimedCall { ends, next, extended: false, no_cancel_from }));
     }
 
-    /// Sets the end of an instrument's call or halt, and its timer.
+    /// Sets the end of an instrument's call, and its timer.
     pub(crate) fn set_call(&mut self, at: u16, call: Option<TimedCall>) {
         self.markets[usize::from(at)].call = call;
         self.settle_change(at);

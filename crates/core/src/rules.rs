@@ -58,6 +58,19 @@
 //! | Minimum quantity that must trade at once | [`AttributeUnknown`], and not remembered with a client order id | [`Unfillable`] if less would trade |
 //! | Both best prices at a limit, where no tick is inside | two limit states, of which the second counts | that of the buys |
 //!
+//! Version 6 decides as version 5 does except in these cases. Its state has format 6.
+//!
+//! | What | Version 5 | Version 6 |
+//! |---|---|---|
+//! | What follows a halt of a call or of a `pre_open` | the kind of call that leads to the same phase | the phase that the halt interrupted, and what was to follow it |
+//! | Halt of a call without an end of its own | the call after it ends by itself | the call after it has none either |
+//! | Transition to a call during a halt | sets the usual phase after the call | what follows the halt is as the transition plans it |
+//! | Halt of a call that was extended | the call after it can be extended again | it cannot |
+//! | Circuit breaker on an instrument without a reference price | accepted | [`CircuitBreakerInvalid`] |
+//! | Assignment of the calendar that an instrument with a circuit breaker has | [`CircuitBreakerInvalid`] | accepted |
+//!
+//! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
+//!
 //! [`Handling`]: rialto_model::Handling
 //! [`InvalidCombination`]: rialto_model::RejectReason::InvalidCombination
 //! [`Unfillable`]: rialto_model::RejectReason::Unfillable
@@ -102,12 +115,13 @@
 //!   that the transition is consistent and later than the one before; room.
 //! - *AdoptPlan*: calendar; that all transitions were planned; that they begin after the others;
 //!   room.
-//! - *AssignCalendar*: instrument; whether it uncrosses; whether it has a circuit breaker; calendar.
+//! - *AssignCalendar*: instrument; whether it uncrosses; calendar; whether it has another one and a
+//!   circuit breaker.
 //! - *MoveTransition*: calendar; transition; its new time.
 //! - *HaltTrading*: command that the version knows; instrument or calendar; length; state of the
 //!   instrument.
 //! - *SetCircuitBreaker*: command that the version knows; calendar; instrument; whether it follows the
-//!   calendar, range and length.
+//!   calendar and has a reference price, range and length.
 //! - *SetContractTerms*: command that the version knows; instrument; whether it uncrosses; that the terms
 //!   are consistent; open orders, if fees by the lot change.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
@@ -395,4 +409,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=5;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=6;

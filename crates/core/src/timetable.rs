@@ -2,7 +2,7 @@
 //!
 //! [`rules`](crate::rules) says what a transition does; this module holds the plans and the progress.
 
-use crate::halts::Breaker;
+use crate::halts::{Breaker, Halt, PhaseEnd, Resumed, WITH_RESUMED_PHASES};
 use crate::instruments::Market;
 use crate::limits::{CALENDARS_MAX, TRANSITIONS_MAX};
 use crate::phases::WITH_AUCTIONS;
@@ -206,13 +206,17 @@ impl Core {
         self.check_timetables_known()?;
         let at = self.market(id)?;
         self.markets[usize::from(at)].check_not_uncrossing()?;
-        if self.is_watched(at) {
+        let is_watched = self.is_watched(at);
+        if is_watched && !self.rules_since(6) {
             return Err(RejectReason::CircuitBreakerInvalid);
         }
         let new = match name.is_empty() {
             true => None,
             false => Some(self.calendar(name)? as u8),
         };
+        if is_watched && new != self.markets[usize::from(at)].calendar {
+            return Err(RejectReason::CircuitBreakerInvalid);
+        }
         let market = &mut self.markets[usize::from(at)];
         if let Some(old) = std::mem::replace(&mut market.calendar, new) {
             self.calendars[usize::from(old)].instruments.retain(|&other| other != at);
@@ -323,9 +327,9 @@ impl Core {
             return false;
         }
         match state {
-            InstrumentState::Halted if let Some(halt) = market.call => {
-                if let Some(next) = behind_halt(next) {
-                    self.markets[usize::from(at)].call = Some(TimedCall { next, ..halt });
+            InstrumentState::Halted if let Some(halt) = market.halt => {
+                if let Some(resumed) = self.after_halt_by(transition) {
+                    self.markets[usize::from(at)].halt = Some(Halt { resumed, ..halt });
                     return false;
                 }
             }
@@ -355,6 +359,26 @@ impl Core {
         }
         self.take_over_call(at, transition);
         state != next
+    }
+
+    /// What follows a halt during which a transition is made. Nothing if the transition ends the halt.
+    fn after_halt_by(&self, transition: &PlannedTransition) -> Option<Resumed> {
+        let next = match transition.state {
+            InstrumentState::Call | InstrumentState::Open => InstrumentState::Open,
+            InstrumentState::ClosingCall => InstrumentState::Closed,
+            _ => return None,
+        };
+        if !self.rules_since(WITH_RESUMED_PHASES) {
+            return Some(Resumed::before_version_6(next, false));
+        }
+        let (phase, extended) = (transition.state, false);
+        Some(match phase {
+            InstrumentState::Open => Resumed::CALL,
+            _ if transition.ends_by_itself() => {
+                Resumed { phase, next: transition.next, end: PhaseEnd::Time, extended }
+            }
+            _ => Resumed { phase, next, end: PhaseEnd::Transition, extended },
+        })
     }
 
     /// Gives an instrument the end of the call that a transition begins, or none.
@@ -389,15 +413,6 @@ impl Core {
         let market = &self.markets[usize::from(at)];
         let calendar = &self.calendars[usize::from(market.calendar?)];
         calendar.call(&self.begun_phase(at)?, market.instrument.id)
-    }
-}
-
-/// Where the end of a halt leads after a transition to a phase. Nothing if the transition ends the halt.
-fn behind_halt(phase: InstrumentState) -> Option<InstrumentState> {
-    match phase {
-        InstrumentState::Call | InstrumentState::Open => Some(InstrumentState::Open),
-        InstrumentState::ClosingCall => Some(InstrumentState::Closed),
-        _ => None,
     }
 }
 

@@ -8,9 +8,9 @@ use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms, Currency,
-    CurrencyId, DoneReason, Handling, Instrument, InstrumentId, InstrumentState, MemberId, Name,
-    NewOrder, OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq,
-    Side, TimeInForce, Timestamp,
+    CurrencyId, DoneReason, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
+    OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side, TimeInForce,
+    Timestamp,
 };
 use std::collections::VecDeque;
 
@@ -195,10 +195,7 @@ impl Core {
             calendar: market
                 .calendar
                 .map_or(Name::EMPTY, |at| self.calendars[usize::from(at)].name),
-            halted_until: match market.state() {
-                InstrumentState::Halted => market.call.map(|call| call.ends),
-                _ => None,
-            },
+            halted_until: market.halt.map(|halt| halt.until),
             limit_state: market.limit_state.map(|state| (state.side, state.ends)),
         })
     }

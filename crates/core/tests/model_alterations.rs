@@ -91,6 +91,7 @@ alterations! {
     a_reduction_refused_by_a_restriction_is_noticed: ReductionRestricted;
     a_timetable_that_ends_a_halt_is_noticed: HaltsEndByTimetable;
     a_halt_without_a_call_is_noticed: HaltsWithoutCall;
+    a_halt_that_forgets_the_phase_is_noticed: HaltsForgetThePhase;
     an_ignored_circuit_breaker_is_noticed: BreakersIgnored;
     a_limit_state_that_passes_is_noticed: LimitStatesPass;
     a_seller_who_pays_more_than_the_trade_is_noticed: SellersPayOnTop;

@@ -9,3 +9,5 @@ pub(super) const WITH_RESIDUES: u32 = 3;
 pub(super) const WITH_AUCTIONS: u32 = 4;
 /// The terms of contracts.
 pub(super) const WITH_CONTRACT_TERMS: u32 = 5;
+/// What follows a halt.
+pub(super) const WITH_RESUMED_PHASES: u32 = 6;

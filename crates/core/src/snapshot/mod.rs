@@ -17,7 +17,7 @@ use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -104,7 +104,8 @@ impl Core {
             ..2 => 2,
             2..WITH_AUCTIONS => 3,
             4 => 4,
-            5.. => 5,
+            5 => 5,
+            6.. => 6,
         }
     }
 

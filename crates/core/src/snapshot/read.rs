@@ -1,7 +1,9 @@
 //! The state from bytes.
 
 use super::SnapshotError;
-use super::formats::{WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_WITHDRAWALS};
+use super::formats::{
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_WITHDRAWALS,
+};
 use super::read_background::{background, works};
 use super::read_timetable::{calendars, halt};
 use super::reader::Reader;
@@ -9,6 +11,7 @@ use crate::Core;
 use crate::book::LimitOrder;
 use crate::client_ids::End;
 use crate::fees::Fees;
+use crate::halts::{Halt, PhaseEnd, Resumed, follows_an_auction};
 use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
 use crate::limit_state::LimitState;
@@ -231,10 +234,31 @@ fn auctions_of(market: &mut Market, from: &mut Reader<'_>) -> Result<()> {
     if from.bool()? {
         let (ends, next, extended) = (from.time()?, from.choice()?, from.bool()?);
         let no_cancel_from = from.time()?;
-        let is_halt = market.state() == InstrumentState::Halted && no_cancel_from == Timestamp::MAX;
+        let is_halt = from.format < WITH_RESUMED_PHASES
+            && market.state() == InstrumentState::Halted
+            && no_cancel_from == Timestamp::MAX;
         let fine = follows_an_auction(next) && (is_halt || market.state().collects());
         from.refuse_unless(fine, "an instrument that is in no call has the end of one")?;
-        market.call = Some(TimedCall { ends, next, extended, no_cancel_from });
+        if is_halt {
+            let resumed = Resumed::before_version_6(next, extended);
+            market.halt = Some(Halt { until: ends, resumed });
+        } else {
+            market.call = Some(TimedCall { ends, next, extended, no_cancel_from });
+        }
+    }
+    if from.format >= WITH_RESUMED_PHASES && from.bool()? {
+        let until = from.time()?;
+        let (phase, next) = (from.choice()?, from.choice()?);
+        let end = match from.u8()? {
+            0 => PhaseEnd::Time,
+            1 => PhaseEnd::Transition,
+            2 => PhaseEnd::Command,
+            _ => return Err(from.wrong("a phase has an unknown kind of end")),
+        };
+        let resumed = Resumed { phase, next, end, extended: from.bool()? };
+        let fine = resumed.is_sound() && market.state() == InstrumentState::Halted;
+        from.refuse_unless(fine, "an instrument cannot be halted in this way")?;
+        market.halt = Some(Halt { until, resumed });
     }
     if from.bool()? {
         market.limit_state = Some(LimitState { side: from.choice()?, ends: from.time()? });
@@ -268,10 +292,6 @@ fn contract_terms(from: &mut Reader<'_>) -> Result<ContractTerms> {
 }
 
 /// Whether a phase can follow the uncrossing of a call.
-pub(super) fn follows_an_auction(next: InstrumentState) -> bool {
-    next.collects() || matches!(next, InstrumentState::Open | InstrumentState::Closed)
-}
-
 fn rules(from: &mut Reader<'_>) -> Result<TradingRules> {
     Ok(TradingRules {
         tick: from.price()?,

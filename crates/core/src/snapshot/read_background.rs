@@ -1,12 +1,13 @@
 //! Background work from bytes: mass cancels, closings, uncrossings, and the work of rules version 1.
 
 use super::formats::WITH_AUCTIONS;
-use super::read::{Result, account_slot, follows_an_auction};
+use super::read::{Result, account_slot};
 use super::reader::Reader;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Kind, Scope};
 use crate::book::{Part, Progress, Slot, UncrossSearch};
+use crate::halts::follows_an_auction;
 use crate::instruments::Market;
 use crate::orders::{NIL, STAND_IN};
 use crate::restrictions::AccountWalk;

@@ -1,14 +1,16 @@
 //! The state as bytes.
 
-use super::formats::{WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES};
+use super::formats::{WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES};
 use super::write_timetable::{write_calendar, write_halt, write_halting};
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Sweep};
 use crate::book::Slot;
 use crate::client_ids::Remembered;
+use crate::halts::{Halt, Resumed};
 use crate::instruments::Market;
 use crate::orders::NIL;
+use crate::ranges::TimedCall;
 use crate::taker::{Remaining, Taker};
 use crate::work::BackgroundTask;
 use rialto_model::{
@@ -399,12 +401,27 @@ fn write_market(market: &Market, out: &mut Writer) {
     out.u64(market.calls);
     out.price(market.auction_price);
     out.price(market.grid);
-    out.bool(market.call.is_some());
-    if let Some(call) = &market.call {
+    let halt_as_call = market.halt.filter(|_| out.format < WITH_RESUMED_PHASES).map(|halt| {
+        let Resumed { next, extended, .. } = halt.resumed;
+        TimedCall { ends: halt.until, next, extended, no_cancel_from: Timestamp::MAX }
+    });
+    let call = market.call.or(halt_as_call);
+    out.bool(call.is_some());
+    if let Some(call) = call {
         out.u64(call.ends.0);
         out.u8(call.next as u8);
         out.bool(call.extended);
         out.u64(call.no_cancel_from.0);
+    }
+    if out.format >= WITH_RESUMED_PHASES {
+        out.bool(market.halt.is_some());
+        if let Some(Halt { until, resumed }) = market.halt {
+            out.u64(until.0);
+            out.u8(resumed.phase as u8);
+            out.u8(resumed.next as u8);
+            out.u8(resumed.end as u8);
+            out.bool(resumed.extended);
+        }
     }
     out.bool(market.limit_state.is_some());
     if let Some(state) = &market.limit_state {

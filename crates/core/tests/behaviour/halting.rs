@@ -177,10 +177,71 @@ fn a_halt_of_a_call_trades_nothing_before_the_next_call_has_ended() {
     venue.enter(sell(BOB, 99, 5));
     halt(&mut venue, HaltScope::Instrument(SPOT), 10);
     let begun = venue.time;
-    pass_to(&mut venue, begun + 11 * SECOND - 1);
+    pass_to(&mut venue, begun + 3_600 * SECOND);
     assert_eq!((state(&venue), venue.queue(Side::Buy).len()), (InstrumentState::Call, 1));
-    pass_to(&mut venue, begun + 11 * SECOND);
+    venue.set_state(InstrumentState::Open);
     assert_eq!((state(&venue), venue.queue(Side::Buy).len()), (InstrumentState::Open, 0));
+}
+
+/// A planned call of a phase that leads to another one, with a no-cancel period in its last ten seconds.
+/// It is halted in its second second for ten.
+fn halted_call(rules_version: u32, state: InstrumentState, next: InstrumentState) -> (Venue, u64) {
+    let mut venue = Venue::under(rules_version, rules());
+    set_auction_rules(&mut venue, AuctionRules { call_ms: 1_000, ..AuctionRules::PLAIN });
+    let begun = venue.time;
+    let call = PlannedTransition {
+        earliest_end: Timestamp(begun + 60 * SECOND),
+        next,
+        no_cancel_from: Timestamp(begun + 50 * SECOND),
+        ..PlannedTransition::plain(Timestamp(begun + SECOND), state)
+    };
+    let calendar = day();
+    venue.apply(Command::PlanTransition { calendar, number: 0, transition: call });
+    venue.apply(Command::AdoptPlan { calendar, count: 1, digest: 0, seed: 3, replace: true });
+    venue.apply(Command::AssignCalendar { instrument: SPOT, calendar });
+    pass_to(&mut venue, begun + SECOND);
+    halt(&mut venue, HaltScope::Instrument(SPOT), 10);
+    (venue, begun)
+}
+
+#[test]
+fn a_planned_call_goes_on_after_a_halt_and_leads_where_it_was_to_lead() {
+    use InstrumentState::{Call, Closed, ClosingCall, Open};
+    for (phase, next) in [(Call, Open), (Call, Closed), (ClosingCall, Open), (ClosingCall, Closed)]
+    {
+        let (mut venue, begun) = halted_call(6, phase, next);
+        pass_to(&mut venue, begun + 12 * SECOND);
+        assert_eq!(state(&venue), phase);
+        let order = venue.enter(buy(ALICE, 100, 5));
+        pass_to(&mut venue, begun + 50 * SECOND);
+        assert_eq!(venue.cancel(ALICE, order), rejected(RejectReason::NoCancelPeriod));
+        pass_to(&mut venue, begun + 60 * SECOND);
+        assert_eq!(state(&venue), next, "{phase:?}");
+    }
+    // As versions before 6 decided: the halt forgot which call it was.
+    let (mut venue, begun) = halted_call(5, Call, Closed);
+    pass_to(&mut venue, begun + 11 * SECOND);
+    assert_eq!(state(&venue), ClosingCall);
+}
+
+#[test]
+fn a_halt_that_began_under_the_rules_before_goes_on_as_it_began() {
+    let (mut venue, begun) = halted_call(5, InstrumentState::Call, InstrumentState::Closed);
+    assert_eq!(venue.apply(Command::SetRulesVersion { version: 6 }), Outcome::Done);
+    venue.core = Core::restore(&venue.core.snapshot(), 0).unwrap();
+    pass_to(&mut venue, begun + 11 * SECOND);
+    assert_eq!(state(&venue), InstrumentState::ClosingCall);
+}
+
+#[test]
+fn a_circuit_breaker_needs_a_reference_price_and_leaves_its_calendar_as_it_is() {
+    let mut venue = venue();
+    calendar_of(&mut venue, 1);
+    assert_eq!(set_breaker(&mut venue, breaker()), Outcome::Done);
+    let same = Command::AssignCalendar { instrument: SPOT, calendar: day() };
+    assert_eq!(venue.apply(same), Outcome::Done);
+    venue.set_rules(rules());
+    assert_eq!(set_breaker(&mut venue, breaker()), rejected(RejectReason::CircuitBreakerInvalid));
 }
 
 #[test]

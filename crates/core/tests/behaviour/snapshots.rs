@@ -292,6 +292,8 @@ const VERSION_4: &[u8] = include_bytes!("../fixtures/snapshot-v4.bin");
 const VERSION_4_HASH: &str = include_str!("../fixtures/snapshot-v4.hash");
 const VERSION_5: &[u8] = include_bytes!("../fixtures/snapshot-v5.bin");
 const VERSION_5_HASH: &str = include_str!("../fixtures/snapshot-v5.hash");
+const VERSION_6: &[u8] = include_bytes!("../fixtures/snapshot-v6.bin");
+const VERSION_6_HASH: &str = include_str!("../fixtures/snapshot-v6.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
@@ -301,6 +303,7 @@ fn snapshots_of_every_version_restore_to_their_known_hashes() {
         (VERSION_3, VERSION_3_HASH),
         (VERSION_4, VERSION_4_HASH),
         (VERSION_5, VERSION_5_HASH),
+        (VERSION_6, VERSION_6_HASH),
     ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
@@ -345,7 +348,7 @@ fn a_snapshot_from_a_newer_version_is_refused_by_name() {
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
     let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 5 });
+    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 6 });
 }
 
 #[test]

@@ -99,6 +99,8 @@ pub enum Alteration {
     ReductionRestricted,
     /// An instrument that is halted follows its timetable.
     HaltsEndByTimetable,
+    /// A halt remembers only where the phase that it interrupted was to lead.
+    HaltsForgetThePhase,
     /// After a halt trading goes on without an auction.
     HaltsWithoutCall,
     /// An order trades outside the range of a circuit breaker.

@@ -302,9 +302,12 @@ impl Reference {
         let compares = match listed.call {
             Some(Call { ends: None, .. }) => None,
             Some(call) => Some(call.extended),
-            None => Some(false),
+            None => match listed.halt.and_then(|halt| halt.then.call) {
+                Some(call) if call.until_command => None,
+                Some(call) => Some(call.extended),
+                None => Some(false),
+            },
         };
-        let compares = compares.filter(|_| !listed.halt.is_some_and(|halt| halt.until_command));
         listed.uncrossing_since = since;
         self.enter_phase(instrument, InstrumentState::Uncrossing);
         Auction { instrument, phase, next, compares, stage: Stage::Expiring }

@@ -12,10 +12,22 @@ use rialto_model::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halt {
     pub until: Timestamp,
-    /// Where trading goes on after it.
+    pub then: After,
+}
+
+/// What comes after a halt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    pub phase: InstrumentState,
+    /// The call that begins with the phase, if one does: its end is none if a command has to end it.
+    pub call: Option<CallAfter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallAfter {
     pub next: InstrumentState,
-    /// Whether a command has to end the call after it.
     pub until_command: bool,
+    pub extended: bool,
 }
 
 /// A halt that is still to be made for some instruments.
@@ -49,20 +61,55 @@ fn is_a_halt(milliseconds: u32) -> bool {
     milliseconds > 0 && milliseconds <= 24 * 60 * 60 * 1_000
 }
 
-impl Listed {
-    /// Where trading goes on after a halt, if one can begin.
-    fn after_halt(&self, rules_version: u32) -> Option<InstrumentState> {
+impl After {
+    /// After continuous trading.
+    pub const OPEN: After = After {
+        phase: InstrumentState::Call,
+        call: Some(CallAfter {
+            next: InstrumentState::Open,
+            until_command: false,
+            extended: false,
+        }),
+    };
+
+    /// The earlier rules know nothing but where the interrupted phase was to lead.
+    pub fn by_next(next: InstrumentState, until_command: bool) -> After {
         use InstrumentState as S;
+        let phase = match next {
+            S::PreOpen => return After { phase: S::PreOpen, call: None },
+            S::Closed => S::ClosingCall,
+            _ => S::Call,
+        };
+        let extended = until_command;
+        After { phase, call: Some(CallAfter { next, until_command, extended }) }
+    }
+}
+
+impl Listed {
+    /// What comes after a halt, if one can begin.
+    fn after_halt(&self, rules_version: u32) -> Option<After> {
+        use InstrumentState as S;
+        let phase = self.instrument.state;
+        let until_command = self.call.is_some_and(|call| call.ends.is_none());
         let planned = self.call.map(|call| call.next);
-        match self.instrument.state {
-            S::PreOpen if rules_version < 5 => Some(S::PreOpen),
-            S::PreOpen => planned.or(Some(S::PreOpen)),
-            S::Open => Some(S::Open),
-            S::Call => planned.or(Some(S::Open)),
-            S::ClosingCall => planned.or(Some(S::Closed)),
-            S::Halted => self.halt.map(|halt| halt.next),
-            _ => None,
+        let next = match phase {
+            S::Halted => return self.halt.map(|halt| halt.then),
+            S::PreOpen if rules_version < 5 => S::PreOpen,
+            S::PreOpen => planned.unwrap_or(S::PreOpen),
+            S::Open => S::Open,
+            S::Call => planned.unwrap_or(S::Open),
+            S::ClosingCall => planned.unwrap_or(S::Closed),
+            _ => return None,
+        };
+        if rules_version < 6 {
+            return Some(After::by_next(next, until_command && rules_version == 5));
         }
+        let call = self.call.map(|Call { next, extended, .. }| CallAfter {
+            next,
+            until_command,
+            extended,
+        });
+        Some(if phase == S::Open { After::OPEN } else { After { phase, call } })
     }
 
     /// When its call, its halt or its limit state ends.
@@ -156,17 +203,14 @@ impl Reference {
 
     fn halt(&mut self, id: InstrumentId, until: Timestamp, cause: HaltCause) {
         let listed = self.listed(id).expect("it is listed");
-        let next = listed.after_halt(self.rules_version).expect("it can be halted");
-        let has_no_end = listed.call.is_some_and(|call| call.ends.is_none());
-        let until_command = has_no_end && self.rules_version >= 5;
+        let version = if self.gets_wrong(Alteration::HaltsForgetThePhase) { 5 } else { 6 };
+        let then = listed.after_halt(self.rules_version.min(version)).expect("it can be halted");
         let known = listed.halt;
         if known.is_none() {
             self.enter_phase(id, InstrumentState::Halted);
         }
-        let halt = known.map_or(Halt { until, next, until_command }, |known| Halt {
-            until: known.until.max(until),
-            ..known
-        });
+        let halt = known
+            .map_or(Halt { until, then }, |known| Halt { until: known.until.max(until), ..known });
         self.listed_mut(id).expect("it is listed").halt = Some(halt);
         let until = halt.until;
         let scope = HaltScope::Instrument(id);
@@ -187,29 +231,20 @@ impl Reference {
 
     /// The time of a halt is over.
     pub(super) fn end_halt(&mut self, id: InstrumentId) {
-        use InstrumentState as S;
         let time = self.time;
         let halt = self.listed(id).expect("it is listed").halt.expect("it is halted");
-        let phase = match halt.next {
-            S::PreOpen => S::PreOpen,
-            S::Closed => S::ClosingCall,
-            _ => S::Call,
-        };
         if self.gets_wrong(Alteration::HaltsWithoutCall) {
-            return self.enter_phase(id, S::Open);
+            return self.enter_phase(id, InstrumentState::Open);
         }
-        self.enter_phase(id, phase);
-        if phase == S::PreOpen {
-            return;
-        }
+        self.enter_phase(id, halt.then.phase);
+        let Some(CallAfter { next, until_command, extended }) = halt.then.call else { return };
         let listed = self.listed_mut(id).expect("it is listed");
-        if halt.until_command {
-            let (ends, next, no_cancel_from) = (None, halt.next, None);
-            listed.call = Some(Call { ends, next, extended: true, no_cancel_from });
+        if until_command {
+            listed.call = Some(Call { ends: None, next, extended: true, no_cancel_from: None });
             return;
         }
         let ends = time.saturating_add(listed.draw_length());
-        let own = Call { ends: Some(ends), next: halt.next, extended: false, no_cancel_from: None };
+        let own = Call { ends: Some(ends), next, extended, no_cancel_from: None };
         listed.call = None;
         self.resume_timetable(id);
         let listed = self.listed_mut(id).expect("it is listed");
@@ -281,7 +316,11 @@ impl Reference {
         demand(self.rules_version >= 4, RejectReason::CommandUnknown)?;
         self.is_calendar(set.calendar)?;
         let follows = self.listed(set.instrument)?.calendar == set.calendar;
-        let is_fine = follows && set.range_ppm < 1_000_000 && is_a_halt(set.halt_ms);
+        let has_price = self.listed(set.instrument)?.named_reference().is_some();
+        let is_fine = follows
+            && (has_price || self.rules_version < 6)
+            && set.range_ppm < 1_000_000
+            && is_a_halt(set.halt_ms);
         demand(is_fine || set.range_ppm == 0, RejectReason::CircuitBreakerInvalid)?;
         self.breakers.retain(|known| known.set.calendar != set.calendar);
         if set.range_ppm > 0 {

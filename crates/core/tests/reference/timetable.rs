@@ -2,7 +2,7 @@
 
 use super::auction::{Call, collects};
 use super::entry::demand;
-use super::halt::Halt;
+use super::halt::{After, CallAfter, Halt};
 use super::{Alteration, ORDERS_PER_COMMAND, Reference};
 use rialto_model::{
     AccountId, Event, InstrumentId, InstrumentState, Name, Outcome, PlannedTransition,
@@ -160,9 +160,15 @@ impl Reference {
         demand(self.rules_version >= 4, RejectReason::CommandUnknown)?;
         let is_uncrossing = self.listed(instrument)?.is_uncrossing();
         demand(!is_uncrossing, RejectReason::InstrumentUncrossing)?;
-        self.check_unwatched(instrument)?;
+        let is_old = self.rules_version < 6;
+        if is_old {
+            self.check_unwatched(instrument)?;
+        }
         if !calendar.is_empty() {
             self.timetable(calendar)?;
+        }
+        if !is_old && calendar != self.listed(instrument)?.calendar {
+            self.check_unwatched(instrument)?;
         }
         self.listed_mut(instrument)?.calendar = calendar;
         self.events.push(Event::CalendarAssigned { instrument, calendar });
@@ -278,7 +284,7 @@ impl Reference {
         let listed = self.listed(id).expect("it is listed");
         let state = listed.instrument.state;
         let waits_for_a_command = listed.call.is_some_and(|call| call.ends.is_none())
-            || listed.halt.is_some_and(|halt| halt.until_command);
+            || listed.halt.and_then(|halt| halt.then.call).is_some_and(|call| call.until_command);
         let stays = [S::Listed, S::Withdrawn, S::Delisted].contains(&state)
             || (state == S::Halted
                 && listed.halt.is_none()
@@ -294,8 +300,15 @@ impl Reference {
         }
         let changes = [(S::Call, S::Open), (S::Open, S::Open), (S::ClosingCall, S::Closed)];
         let changed = changes.into_iter().find(|(phase, _)| *phase == transition.state);
-        if let (Some(halt), Some((_, next))) = (listed.halt, changed) {
-            let halt = Halt { next, ..halt };
+        if let (Some(halt), Some((phase, next))) = (listed.halt, changed) {
+            let ends = transition.earliest_end > Timestamp::ZERO;
+            let call = CallAfter { next: transition.next, until_command: false, extended: false };
+            let then = match phase {
+                _ if self.rules_version < 6 => After::by_next(next, false),
+                S::Open => After::OPEN,
+                _ => After { phase, call: ends.then_some(call) },
+            };
+            let halt = Halt { then, ..halt };
             self.listed_mut(id).expect("it is listed").halt = Some(halt);
             return;
         }

@@ -131,6 +131,46 @@ fn transitions_change_a_halt_as_the_page_says() {
     assert_eq!(checked, 5);
 }
 
+/// The seconds of a cell such as `60 s`.
+fn seconds(cell: &str) -> u64 {
+    cell.strip_suffix(" s").unwrap().parse().unwrap()
+}
+
+#[test]
+fn planned_calls_go_on_after_a_halt_as_the_page_says() {
+    let planned = rows(PAGE).filter(|cells| cells.len() == 6 && cells[2].ends_with(" s"));
+    let mut checked = 0;
+    for cells in planned {
+        let (phase, next) = (state_named(&cells[0]), state_named(&cells[1]));
+        let mut venue = venue(100);
+        let rules = AuctionRules { call_ms: 60_000, ..AuctionRules::PLAIN };
+        set_auction_rules(&mut venue, rules);
+        let begun = venue.time;
+        let call = PlannedTransition {
+            earliest_end: Timestamp(begun + seconds(&cells[2]) * SECOND),
+            next,
+            ..PlannedTransition::plain(Timestamp(begun + 1), phase)
+        };
+        follow(&mut venue, call);
+        pass_to(&mut venue, begun + 1);
+        assert_eq!(state(&venue), phase);
+        let until = begun + seconds(&cells[3]) * SECOND;
+        venue.apply(Command::HaltTrading {
+            scope: HaltScope::Instrument(SPOT),
+            duration_ms: ((until - venue.time) / Timestamp::MILLISECOND) as u32,
+        });
+        pass_to(&mut venue, until);
+        assert_eq!(state(&venue), state_named(&cells[4]));
+        let (last, at) = cells[5].split_once(" at ").unwrap();
+        pass_to(&mut venue, begun + seconds(at) * SECOND - 2_000_000);
+        assert_eq!(state(&venue), state_named(&cells[4]), "{phase:?}");
+        pass_to(&mut venue, begun + seconds(at) * SECOND);
+        assert_eq!(state(&venue), state_named(last), "{phase:?}");
+        checked += 1;
+    }
+    assert_eq!(checked, 4);
+}
+
 #[test]
 fn a_circuit_breaker_halts_as_the_examples_say() {
     let mut checked = 0;

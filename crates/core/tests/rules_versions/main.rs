@@ -60,6 +60,14 @@ const RULES_5: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-5-deep.lz4")),
 ];
 
+/// The same of version 6.
+const RULES_6: Fixtures = [
+    ("script", include_bytes!("../fixtures/rules-6-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-6-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-6-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-6-deep.lz4")),
+];
+
 fn must_decide_as_recorded(version: u32, fixtures: Fixtures) {
     for (name, bytes) in fixtures {
         for run in Recorded::from_bytes(bytes).runs {
@@ -95,8 +103,13 @@ fn version_5_decides_as_it_was_recorded() {
 }
 
 #[test]
+fn version_6_decides_as_it_was_recorded() {
+    must_decide_as_recorded(6, RULES_6);
+}
+
+#[test]
 fn every_version_has_its_recorded_journals() {
-    assert_eq!(rialto_core::RULES_VERSIONS, 1..=5, "record the new version, and test it here");
+    assert_eq!(rialto_core::RULES_VERSIONS, 1..=6, "record the new version, and test it here");
 }
 
 #[test]
@@ -107,6 +120,7 @@ fn the_recorded_journals_hold_every_kind_of_command() {
         (RULES_3, Kind::ReleaseWithdrawal),
         (RULES_4, Kind::SetCircuitBreaker),
         (RULES_5, Kind::SetContractTerms),
+        (RULES_6, Kind::SetContractTerms),
     ] {
         let recorded = fixtures.map(|(_, bytes)| Recorded::from_bytes(bytes));
         let runs = recorded.iter().flat_map(|recorded| &recorded.runs);

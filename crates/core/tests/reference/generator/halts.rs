@@ -43,7 +43,7 @@ impl Chooser<'_> {
     /// Whether such an instrument is halted.
     pub(super) fn keeps_a_call(&self) -> bool {
         let mut halts = self.now.instruments.iter().filter_map(|listed| listed.halt);
-        halts.any(|halt| halt.until_command)
+        halts.any(|halt| halt.then.call.is_some_and(|call| call.until_command))
     }
 
     pub(super) fn halt_of_waiting(&mut self) -> Vec<Command> {
