@@ -81,6 +81,25 @@ fn a_call_shows_its_price_and_trades_when_it_ends() {
 }
 
 #[test]
+fn a_market_order_for_an_auction_is_answered_with_the_limit_that_it_has() {
+    let (venue, alice, _) = TestVenue::with_market(config());
+    let reference = json!({"reference_price": "100", "market_protection_ppm": 100_000});
+    venue.operate("PATCH", "/v1/admin/instruments/BTC-USD", reference).expect(200);
+    set_state(&venue, "call").expect(200);
+    let own = place(
+        &venue,
+        &alice,
+        json!({
+            "account": 1, "instrument": "BTC-USD", "side": "buy", "kind": "market",
+            "quantity": "1", "time_in_force": "at_open",
+        }),
+    );
+    assert_eq!(own["price"], "110.00");
+    let path = format!("/v1/orders/{}", own["order_id"].as_str().unwrap());
+    assert_eq!(venue.see(&alice, &path, &own["seq"])["order"]["price"], own["price"]);
+}
+
+#[test]
 fn both_fills_of_an_account_that_trades_with_itself_come_in_pages() {
     let (venue, alice, _) = TestVenue::with_market(config());
     set_state(&venue, "call").expect(200);

@@ -202,8 +202,13 @@ fn circuit_breakers_that_cannot_be_are_refused_with_the_field() {
         assert_eq!(refused.field(), field, "{body}");
     }
     venue.ask(&alice, "PUT", BREAKER, fine.clone()).refuses(403, "forbidden");
+    let unpriced = venue.operate("PUT", BREAKER, fine.clone());
+    assert_eq!(unpriced.refuses(400, "circuit_breaker_invalid").field(), "instrument");
+    let reference = json!({"reference_price": "100"});
+    venue.operate("PATCH", "/v1/admin/instruments/BTC-USD", reference).expect(200);
     venue.operate("PUT", BREAKER, fine).expect(200);
     let path = "/v1/admin/instruments/BTC-USD/calendar";
+    venue.operate("PUT", path, json!({"calendar": "equities"})).expect(200);
     let leaves = venue.operate("PUT", path, json!({"calendar": null}));
     assert_eq!(leaves.refuses(400, "circuit_breaker_invalid").field(), "calendar");
 }

@@ -106,7 +106,7 @@ reasons! {
     UnknownTransition = 60, "unknown_transition", "The calendar has no such transition that has not begun.";
     NoCancelPeriod = 61, "no_cancel_period", "Until the auction of this call, orders cannot be cancelled or amended.";
     HaltInvalid = 62, "halt_invalid", "A halt lasts from a millisecond to a day.";
-    CircuitBreakerInvalid = 63, "circuit_breaker_invalid", "The instrument of a circuit breaker must follow its calendar, its range must be below 1000000 ppm, and its halt last from a millisecond to a day.";
+    CircuitBreakerInvalid = 63, "circuit_breaker_invalid", "The instrument of a circuit breaker must follow its calendar and have a reference price, its range must be below 1000000 ppm, and its halt last from a millisecond to a day.";
 }
 
 impl fmt::Display for RejectReason {

@@ -92,8 +92,7 @@ fn named(id: ClientOrderId) -> Option<ClientOrderId> {
 /// an order that trades at once is nothing that its owner asked for.
 fn limit(terms: &NewOrder, price: Price, scale: Scale) -> Option<Decimal> {
     let is_given = terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
-    let time_in_force = terms.time_in_force;
-    let may_rest = !time_in_force.trades_at_once() && !time_in_force.is_for_auction();
+    let may_rest = !terms.time_in_force.trades_at_once();
     (is_given || may_rest).then(|| price.decimal(scale))
 }
 
