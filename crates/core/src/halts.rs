@@ -119,7 +119,7 @@ impl Breaker {
     }
 }
 
-/// Whether an auction can lead to a phase.
+/// Whether a phase can follow the uncrossing of a call.
 pub(crate) fn follows_an_auction(next: InstrumentState) -> bool {
     next.collects() || matches!(next, InstrumentState::Open | InstrumentState::Closed)
 }

@@ -291,7 +291,6 @@ fn contract_terms(from: &mut Reader<'_>) -> Result<ContractTerms> {
     Ok(ContractTerms { notional_max, lot_fees })
 }
 
-/// Whether a phase can follow the uncrossing of a call.
 fn rules(from: &mut Reader<'_>) -> Result<TradingRules> {
     Ok(TradingRules {
         tick: from.price()?,
