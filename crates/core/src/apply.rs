@@ -1,5 +1,6 @@
 //! The entry point: dispatches a command and hands out its refusal or its events.
 
+use crate::halts::WITH_RESUMED_PHASES;
 use crate::instruments::Market;
 use crate::limits::DEAD_MAN_MAX_NS;
 use crate::phases::WITH_AUCTIONS;
@@ -188,6 +189,9 @@ impl Core {
         }
         if self.rules_version < WITH_AUCTIONS && version >= WITH_AUCTIONS {
             self.markets.iter_mut().for_each(Market::adopt_auctions);
+        }
+        if self.rules_version < WITH_RESUMED_PHASES && version >= WITH_RESUMED_PHASES {
+            self.markets.iter_mut().for_each(Market::adopt_halt);
         }
         self.rules_version = version;
         Ok((Event::RulesVersionSet { version }, Outcome::Done))

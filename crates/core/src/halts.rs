@@ -135,6 +135,15 @@ impl Market {
         self.reference_prices().breaker_range(self.breaker_ppm)
     }
 
+    /// Goes on with its halt under rules version 6. Before, no call began with the `pre_open` after a halt,
+    /// whether a command had to end it or not.
+    pub(crate) fn adopt_halt(&mut self) {
+        let halt = self.halt.iter_mut();
+        for Halt { resumed, .. } in halt.filter(|it| it.resumed.phase == InstrumentState::PreOpen) {
+            (resumed.end, resumed.extended) = (PhaseEnd::Transition, false);
+        }
+    }
+
     /// Whether it is halted for a time, and no less than until this one.
     fn is_halted_until(&self, time: Timestamp) -> bool {
         self.halt.is_some_and(|halt| halt.until >= time)

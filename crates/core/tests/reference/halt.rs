@@ -76,12 +76,13 @@ impl After {
     pub fn by_next(next: InstrumentState, until_command: bool) -> After {
         use InstrumentState as S;
         let phase = match next {
-            S::PreOpen => return After { phase: S::PreOpen, call: None },
+            S::PreOpen => S::PreOpen,
             S::Closed => S::ClosingCall,
             _ => S::Call,
         };
-        let extended = until_command;
-        After { phase, call: Some(CallAfter { next, until_command, extended }) }
+        let call = CallAfter { next, until_command, extended: until_command };
+        let is_call = phase != S::PreOpen || until_command;
+        After { phase, call: is_call.then_some(call) }
     }
 }
 
@@ -237,6 +238,9 @@ impl Reference {
             return self.enter_phase(id, InstrumentState::Open);
         }
         self.enter_phase(id, halt.then.phase);
+        if self.rules_version < 6 && halt.then.phase == InstrumentState::PreOpen {
+            return;
+        }
         let Some(CallAfter { next, until_command, extended }) = halt.then.call else { return };
         let listed = self.listed_mut(id).expect("it is listed");
         if until_command {

@@ -6,8 +6,8 @@ use super::entry::{Check, Verdict, demand};
 use super::{Account, Listed, Reference};
 use rialto_model::{
     AccountId, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
-    InstrumentId, InstrumentSpec, MemberId, Name, Outcome, RejectReason, Scale, Timestamp,
-    TradingRules,
+    InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, Outcome, RejectReason, Scale,
+    Timestamp, TradingRules,
 };
 
 const GIVEN: &str = "name, code or symbol given";
@@ -256,6 +256,11 @@ impl Reference {
         }
         if self.rules_version < 2 && version >= 2 {
             self.adopt_work();
+        }
+        if self.rules_version < 6 && version >= 6 {
+            let halts = self.instruments.iter_mut().filter_map(|listed| listed.halt.as_mut());
+            let to_pre_open = halts.filter(|halt| halt.then.phase == InstrumentState::PreOpen);
+            to_pre_open.for_each(|halt| halt.then.call = None);
         }
         self.rules_version = version;
         self.events.push(Event::RulesVersionSet { version });
