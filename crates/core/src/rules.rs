@@ -122,6 +122,13 @@
 //!   instrument.
 //! - *SetCircuitBreaker*: command that the version knows; calendar; instrument; whether it follows the
 //!   calendar and has a reference price, range and length.
+//! - *SetInstrumentState*: instrument; state that the version knows; whether it uncrosses; whether
+//!   orders are being cancelled; whether the state can follow; open orders.
+//! - *SetRules*: instrument; that the rules are consistent, with each other and with the terms of the
+//!   contract; whether it uncrosses; open orders, if they would be off the tick or the lot, if the
+//!   lot changes under fees by the lot, or if `risk` changes.
+//! - *SetAuctionRules*: command that the version knows; instrument; whether it uncrosses; that the
+//!   rules are consistent.
 //! - *SetContractTerms*: command that the version knows; instrument; whether it uncrosses; that the terms
 //!   are consistent; open orders, if fees by the lot change.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
@@ -215,15 +222,16 @@
 //! limits are.
 //!
 //! # Background work
-//! The kinds take turns: mass cancels, closings, expiry, uncrossings, walks. Accounts take turns
-//! within mass cancels, instruments within closings and uncrossings, members within walks. A turn
+//! The kinds take turns: mass cancels, cancelling of instruments, expiry, uncrossings, walks.
+//! Accounts take turns within mass cancels, instruments within their cancelling and uncrossings,
+//! members within walks. A turn
 //! lasts for the rest of the 256; an uncrossing that has one of them left for a trade, which needs
 //! two, uses it up.
 //!
 //! | Kind | There are at most | What it does in its turn | Why it is exact though other commands come between |
 //! |---|---|---|---|
 //! | Sweep: the mass cancels, disconnects, dead-man timers and restrictions of an account | one for each account | visits the account's orders by ascending id | ids ascend in order of entry and an amended order keeps its place, so that the visited are those before the cursor; where the order at the cursor leaves, the cursor goes on to the next. Each claim names the newest order it is about: later ones are left alone |
-//! | Closing of a withdrawn instrument, or clearing of a restricted one | one for each instrument | ends the best buy, then the best sell, until none is left | the instrument takes no order, and an amendment only makes an order smaller where it is; a withdrawn one cannot be opened meanwhile, and the restriction of the other cannot be lifted. A clearing leaves the queue while the instrument uncrosses, and joins it again afterwards |
+//! | Cancelling of all orders of a withdrawn or of a restricted instrument | one for each instrument | ends the best buy, then the best sell, until none is left | the instrument takes no order, and an amendment only makes an order smaller where it is; a withdrawn one cannot be opened meanwhile, and the restriction of the other cannot be lifted. That of a restricted instrument leaves the queue while the instrument uncrosses, and joins it again afterwards |
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
 //! | Uncrossing | one for each instrument | ends the orders that take no part because they had expired; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
 //! | Walk: the cancels of a restricted member, or of the venue | one for each member, and one | looks at accounts in order of opening, of which [`ACCOUNTS_PER_ORDER`] count as an order; gives each that has orders a claim of its sweep, which counts as one more and does its next part at once | accounts keep their order and none is closed; the claim names the newest order at the time of the restriction, and accounts opened later have only newer ones |
@@ -312,7 +320,7 @@
 //!
 //! # Price ranges
 //! A range of *n* millionths around a price contains every price whose distance from it, times a
-//! million, is at most *n* times the price. There are four ranges. Each is off if it is zero, or if
+//! million, is at most *n* times the price. Each of these ranges is off if it is zero, or if
 //! there is no price for it to be around:
 //! - *limits of the day*, around the reference price of the trading rules: orders outside are
 //!   refused as `PriceOutsideLimits`, and orders at the limits trade;

@@ -177,6 +177,11 @@ impl ApiError {
         self
     }
 
+    /// The same error, about `field` if the venue refused the command for this reason.
+    pub(crate) fn names(self, reason: RejectReason, field: &'static str) -> ApiError {
+        if self.code == reason.code() { self.of(field) } else { self }
+    }
+
     /// The same error with a prefix of its field's path.
     pub(crate) fn within(mut self, at: &str) -> ApiError {
         let field = self.field.as_deref().filter(|field| *field != "body").unwrap_or_default();

@@ -169,7 +169,7 @@ fn states_and_rules_of_auctions_are_checked() {
         "state"
     );
     place(&venue, &alice, limit("buy", "1", "100"));
-    set_state(&venue, "delisted").refuses(409, "has_open_orders");
+    assert_eq!(set_state(&venue, "delisted").refuses(409, "has_open_orders").field(), "state");
     let no = json!({"instrument": "NO", "state": "open"});
     venue.operate("POST", "/v1/admin/state", no).refuses(404, "unknown_instrument");
     let unsigned = venue.ask(

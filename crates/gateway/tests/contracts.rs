@@ -47,7 +47,8 @@ fn fees_by_the_lot_are_shown_reserved_and_charged() {
     assert_eq!(wire.hear_of("fills")["fills"][0]["fee"], "-0.040000");
 
     // A removal leaves the rates of the rules.
-    set_terms(&venue, json!({"remove_lot_fees": true})).refuses(409, "has_open_orders");
+    let refused = set_terms(&venue, json!({"remove_lot_fees": true}));
+    assert_eq!(refused.refuses(409, "has_open_orders").field(), "lot_fees");
     venue.ask(&alice, "DELETE", "/v1/orders", Value::Null).expect(200);
     let removed = set_terms(&venue, json!({"remove_lot_fees": true})).expect(200);
     assert_eq!(instrument(&venue, &removed["seq"]).get("lot_fees"), None);

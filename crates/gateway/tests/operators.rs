@@ -18,16 +18,20 @@ fn numbers_are_given_or_chosen_and_never_twice() {
     let member = |body| venue.operate("POST", "/v1/admin/members", body);
     assert_eq!(member(json!({"name": "a"})).expect(201)["member"], 1);
     assert_eq!(member(json!({"member": 7, "name": "b"})).expect(201)["member"], 7);
-    member(json!({"member": 7, "name": "c"})).refuses(409, "already_exists");
+    let taken = member(json!({"member": 7, "name": "c"})).refuses(409, "already_exists");
+    assert_eq!(taken.field(), "member");
     member(json!({"member": 7})).refuses(400, "missing_field");
     member(json!({"name": "a b"})).refuses(400, "invalid_field");
     member(json!({"name": "x".repeat(37)})).refuses(400, "invalid_field");
     let account = |body| venue.operate("POST", "/v1/admin/accounts", body);
     assert_eq!(account(json!({"member": 7, "name": "d"})).expect(201)["account"], 1);
     account(json!({"member": 8, "name": "d"})).refuses(404, "unknown_member");
+    let taken = account(json!({"member": 7, "account": 1, "name": "e"}));
+    assert_eq!(taken.refuses(409, "already_exists").field(), "account");
     let currency = |body| venue.operate("POST", "/v1/admin/currencies", body);
     currency(json!({"code": "USD", "scale": 6})).expect(201);
-    currency(json!({"code": "USD", "scale": 6})).refuses(409, "already_exists");
+    let taken = currency(json!({"code": "USD", "scale": 6})).refuses(409, "already_exists");
+    assert_eq!(taken.field(), "code");
     currency(json!({"code": "EUR", "scale": 19})).refuses(400, "invalid_field");
     currency(json!({"code": "EUR", "scale": "6"})).refuses(400, "invalid_field");
 }
@@ -45,6 +49,15 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
         (&json!("0.10"), &json!(100))
     );
     venue.place(&alice, limit("buy", "1", "100.01")).refuses(422, "price_off_tick");
+    venue.place(&alice, limit("buy", "1", "100")).expect(201);
+    for (rules, field) in [
+        (json!({"tick": "0.15"}), "tick"),
+        (json!({"lot": "0.0003"}), "lot"),
+        (json!({"risk": false}), "risk"),
+        (json!({"lot": "0.0003", "risk": false}), "lot"),
+    ] {
+        assert_eq!(patch(rules).refuses(409, "has_open_orders").field(), field);
+    }
     let refused = patch(json!({"taker_fee_ppm": -1})).refuses(400, "invalid_rules");
     assert_eq!(refused.field(), "taker_fee_ppm");
     assert!(refused.body["error"]["message"].as_str().unwrap().contains("0 to 100000 ppm"));
@@ -62,6 +75,9 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
     });
     let reply = list(body.clone());
     assert_eq!(reply.refuses(404, "unknown_currency").field(), "quote");
+    let taken = json!({"symbol": "BTC-USD", "quote": "USD"});
+    let refused = list(test_venue::with(body.clone(), taken));
+    assert_eq!(refused.refuses(409, "already_exists").field(), "symbol");
     let refused = list(test_venue::with(body.clone(), json!({"quote": "BTC"})));
     assert_eq!(refused.refuses(400, "invalid_rules").field(), "quote");
     venue.operate("POST", "/v1/admin/currencies", json!({"code": "EUR", "scale": 2})).expect(201);

@@ -17,7 +17,7 @@ use rialto_desk::{
     SetRestriction,
 };
 use rialto_feed::RestrictionKey;
-use rialto_model::{AccountId, Restrict, RestrictionTarget, Symbol};
+use rialto_model::{AccountId, RejectReason, Restrict, RestrictionTarget, Symbol};
 
 /// `PUT /v1/admin/restrictions`
 pub(super) async fn set(gate: &Gate, request: Request) -> Handled {
@@ -27,7 +27,8 @@ pub(super) async fn set(gate: &Gate, request: Request) -> Handled {
     let (target, symbol) = target(gate, &call, &body).await?;
     let RestrictionRequest { restriction, cancel, .. } = body;
     let request = SetRestriction { target, restriction, cancel, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| error.names(RejectReason::HasOpenOrders, "restriction"))?;
     let (cancelled, pending) = cancelling(&answer);
     let restrict = Restrict { target, restriction, by_member: false, cancel };
     let response = RestrictionAnswer {

@@ -21,6 +21,7 @@ use rialto_desk::{
 };
 use rialto_model::{
     Instrument, InstrumentError, InstrumentId, InstrumentState, Outcome, RejectReason, Timestamp,
+    TradingRules,
 };
 
 /// Reads an operator's command, with the reason for the audit trail.
@@ -56,7 +57,8 @@ pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
     let name = decimal::short("name", &body.name)?;
     let level = call.level(gate, None)?;
     let request = CreateMember { member: body.member, name, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| error.names(RejectReason::AlreadyExists, "member"))?;
     Ok(created(&answer, |answer| &mut answer.member))
 }
 
@@ -68,7 +70,8 @@ pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let AccountRequest { account, member, .. } = body;
     let request = CreateAccount { account, member, name, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| error.names(RejectReason::AlreadyExists, "account"))?;
     Ok(created(&answer, |answer| &mut answer.account))
 }
 
@@ -79,7 +82,10 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     let code = decimal::short("code", &body.code)?;
     let level = call.level(gate, None)?;
     let request = CreateCurrency { code, scale: body.scale, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| {
+        error.names(RejectReason::AlreadyExists, "code").names(RejectReason::NameInvalid, "code")
+    })?;
     Ok(created(&answer, |answer| &mut answer.currency))
 }
 
@@ -124,7 +130,10 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let request = CreateInstrument { spec, level };
     let answer = gate.send(&call.cx(), request).await;
     let found = || Instrument::new(InstrumentId::default(), spec, &base, &quote).err();
-    let answer = answer.map_err(|error| invalid_rules(error, found))?;
+    let answer = answer.map_err(|error| {
+        let error = error.names(RejectReason::AlreadyExists, "symbol");
+        invalid_rules(error.names(RejectReason::NameInvalid, "symbol"), found)
+    })?;
     Ok(created(&answer, |answer| &mut answer.instrument))
 }
 
@@ -141,8 +150,23 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await;
     let broken = || rules.check().err().or_else(|| before.terms.check(&rules).err());
-    let answer = answer.map_err(|error| invalid_rules(error, broken))?;
+    let answer = answer.map_err(|error| {
+        let field = fixed_field(&before.instrument.spec.rules, &rules);
+        invalid_rules(error.names(RejectReason::HasOpenOrders, field), broken)
+    })?;
     Ok(rules_changed(&on, &answer))
+}
+
+/// The rule that cannot change while orders are open.
+fn fixed_field(old: &TradingRules, new: &TradingRules) -> &'static str {
+    let keeps = |old: i64, new: i64| old % new.max(1) == 0;
+    if !keeps(old.tick.0, new.tick.0) {
+        "tick"
+    } else if keeps(old.lot.0, new.lot.0) && old.risk != new.risk {
+        "risk"
+    } else {
+        "lot"
+    }
 }
 
 fn rules_changed(on: &Listing, answer: &Answer) -> Response {
@@ -212,7 +236,10 @@ pub(super) async fn contract_terms(gate: &Gate, request: Request) -> Handled {
     let request = SetContractTerms { instrument: on.id, terms, level };
     let answer = gate.send(&call.cx(), request).await;
     let rules = &before.instrument.spec.rules;
-    let answer = answer.map_err(|error| invalid_rules(error, || terms.check(rules).err()))?;
+    let answer = answer.map_err(|error| {
+        let error = error.names(RejectReason::HasOpenOrders, "lot_fees");
+        invalid_rules(error, || terms.check(rules).err())
+    })?;
     Ok(rules_changed(&on, &answer))
 }
 
@@ -220,7 +247,8 @@ async fn enter_phase(gate: &Gate, call: &Call, symbol: &str, state: InstrumentSt
     let level = call.level(gate, None)?;
     let on = gate.listing(&call.cx(), symbol).await?;
     let request = SetInstrumentState { instrument: on.id, state, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send(&call.cx(), request).await;
+    let answer = answer.map_err(|error| error.names(RejectReason::HasOpenOrders, "state"))?;
     let (cancelled, pending) = cancelling(&answer);
     let response = InstrumentChangedAnswer {
         instrument: on.symbol,

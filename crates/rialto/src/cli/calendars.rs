@@ -7,9 +7,9 @@ use crate::inspect::utc;
 use crate::remote::NO_BODY;
 use crate::terminal::say;
 use rialto_client::api::{
-    CalendarAnswer, CalendarInfo, CalendarQuery, CalendarsAnswer, FreshQuery, Route, TransitionInfo,
+    CalendarAnswer, CalendarInfo, CalendarQuery, CalendarsAnswer, CircuitBreakerInfo, FreshQuery,
+    Route, TransitionInfo,
 };
-use rialto_model::Timestamp;
 
 /// Shows the calendars that a venue runs by.
 #[derive(Debug, clap::Args)]
@@ -39,17 +39,12 @@ impl Calendars {
     }
 }
 
-/// A time of a calendar in UTC, without a fraction of a second that is zero.
-fn time(time: Timestamp) -> String {
-    utc::show(time).replace(".000000000", "")
-}
-
 fn tell_all(answer: &CalendarsAnswer) {
     let columns = [
         Column("CALENDAR", Align::Left),
         Column("INSTRUMENTS", Align::Right),
-        Column("PHASE", Align::Left),
-        Column("NEXT PHASE", Align::Left),
+        Column("STATE", Align::Left),
+        Column("NEXT STATE", Align::Left),
         Column("BEGINS (UTC)", Align::Left),
         Column("PLANNED TO (UTC)", Align::Left),
     ];
@@ -59,8 +54,8 @@ fn tell_all(answer: &CalendarsAnswer) {
             it.instrument_count.to_string(),
             or_dash(it.begun.map(|begun| begun.state.name())),
             or_dash(it.next.map(|next| next.state.name())),
-            or_dash(it.next.map(|next| time(next.at))),
-            or_dash(it.planned_to.map(time)),
+            or_dash(it.next.map(|next| utc::brief(next.at))),
+            or_dash(it.planned_to.map(utc::brief)),
         ]
     };
     show::table(&columns, answer.calendars.iter().map(row).collect(), "no calendars");
@@ -68,31 +63,49 @@ fn tell_all(answer: &CalendarsAnswer) {
 
 fn tell(answer: &CalendarAnswer) {
     let calendar = &answer.calendar;
-    let phase = or_dash(calendar.begun.map(|begun| begun.state.name()));
-    say(format_args!("{} is in {phase} at seq {}", calendar.name, answer.seq));
-    say(format_args!("instruments   {}", or_dash(symbols(answer))));
+    let state = or_dash(calendar.begun.map(|begun| begun.state.name()));
+    say(format_args!("{} is in {state} at seq {}", calendar.name, answer.seq));
+    say(format_args!("instruments      {}", or_dash(symbols(answer))));
+    if let Some(breaker) = &calendar.circuit_breaker {
+        let CircuitBreakerInfo { instrument, range_ppm, halt_ms, armed } = breaker;
+        let armed = if *armed { "armed" } else { "not armed" };
+        say(format_args!(
+            "circuit breaker  {instrument} by {range_ppm} ppm, halt of {halt_ms} ms, {armed}"
+        ));
+    }
     let columns = [
-        Column("PHASE", Align::Left),
+        Column("STATE", Align::Left),
         Column("BEGINS (UTC)", Align::Left),
+        Column("ENDS THE", Align::Left),
         Column("NO CANCELS FROM", Align::Left),
-        Column("ENDS", Align::Left),
+        Column("CALL ENDS", Align::Left),
         Column("THEN", Align::Left),
     ];
     let row = |it: &TransitionInfo| {
         let ends = it.earliest_end.zip(it.latest_end).map(|(earliest, latest)| {
-            let (from, to) = (time(earliest), time(latest));
+            let (from, to) = (utc::brief(earliest), utc::brief(latest));
             if from == to { from } else { format!("{from} to {to}") }
         });
         [
             it.state.name().to_owned(),
-            time(it.at),
-            or_dash(it.no_cancel_from.map(time)),
+            utc::brief(it.at),
+            or_dash(ended(it)),
+            or_dash(it.no_cancel_from.map(utc::brief)),
             or_dash(ends),
             or_dash(it.next.map(|next| next.name())),
         ]
     };
     let rows = answer.transitions.iter().map(row).collect();
     show::table(&columns, rows, "no transitions are planned");
+}
+
+/// What ends when the transition begins.
+fn ended(transition: &TransitionInfo) -> Option<&'static str> {
+    match (transition.ends_day, transition.ends_session) {
+        (true, _) => Some("day"),
+        (false, true) => Some("session"),
+        (false, false) => None,
+    }
 }
 
 fn symbols(answer: &CalendarAnswer) -> Option<String> {

@@ -3,6 +3,7 @@
 use super::connection::{Member, named};
 use super::show::{self, Align, Column, joined, or_dash};
 use crate::Error;
+use crate::inspect::utc;
 use crate::remote::{NO_BODY, NO_QUERY};
 use crate::terminal::say;
 use rialto_client::api::{
@@ -230,6 +231,7 @@ impl Orders {
                 Column("FEE", Align::Right),
                 Column("CURRENCY", Align::Left),
                 Column("TIF", Align::Left),
+                Column("EXPIRES (UTC)", Align::Left),
                 Column("STATUS", Align::Left),
             ];
             let rows = answer.orders.iter().map(|order| {
@@ -245,7 +247,8 @@ impl Orders {
                     or_dash(order.result.fee),
                     or_dash(order.result.fee_currency),
                     order.time_in_force.name().to_owned(),
-                    order.status.name().to_owned(),
+                    or_dash(order.expire_at.map(utc::brief)),
+                    status(order.status, &order.result),
                 ]
             });
             show::table(&columns, rows.collect(), none);
@@ -334,6 +337,16 @@ impl Balances {
     }
 }
 
+/// The status of an order, and why it ended unless it is filled.
+fn status(status: OrderStatus, result: &OrderResult) -> String {
+    match result.done_reason {
+        Some(reason) if status != OrderStatus::Filled => {
+            format!("{} ({})", status.name(), reason.name())
+        }
+        _ => status.name().to_owned(),
+    }
+}
+
 /// The state of an order in one line.
 struct StateLine {
     status: Option<OrderStatus>,
@@ -375,15 +388,13 @@ impl StateLine {
             _ => String::new(),
         };
         let average = average.unwrap_or_default();
-        let status = or_dash(self.status.map(OrderStatus::name));
         if self.status == Some(OrderStatus::Filled) {
-            return format!("{status}: {side} {filled} {instrument}{average}{fee}");
+            return format!("filled: {side} {filled} {instrument}{average}{fee}");
         }
-        let reason = self.result.done_reason.map(|reason| format!(" ({})", reason.name()));
+        let status = or_dash(self.status.map(|order| status(order, &self.result)));
         let limit = self.price.map(|price| format!(" at {price}"));
         format!(
-            "{status}{}: {side} {instrument}{}, filled {filled}{average}, remaining {}{fee}",
-            reason.unwrap_or_default(),
+            "{status}: {side} {instrument}{}, filled {filled}{average}, remaining {}{fee}",
             limit.unwrap_or_default(),
             or_dash(self.remaining),
         )

@@ -29,11 +29,7 @@ impl Visitor {
     pub(super) fn greet(venue: &Venue, data: &Path) -> Result<Visitor, Error> {
         let url = format!("http://{}", venue.local_addr());
         let path = data.join(KEY_FILE);
-        let file = match known(venue, &path) {
-            Some(file) if file.url.as_deref() == Some(&url) => file,
-            Some(file) => renewed(KeyFile { url: Some(url.clone()), ..file }, &path)?,
-            None => renewed(made(venue, &url)?, &path)?,
-        };
+        let file = key_file(venue, &path, made)?;
         let program = program();
         let key = quoted(&path.to_string_lossy());
         let market = &MARKETS[0];
@@ -85,7 +81,7 @@ pub(super) fn known(venue: &Venue, path: &Path) -> Option<KeyFile> {
     works.then_some(file)
 }
 
-fn made(venue: &Venue, url: &str) -> Result<KeyFile, Error> {
+fn made(venue: &Venue) -> Result<KeyFile, Error> {
     let request = KeyRequest {
         label: "demo".to_string(),
         member: MemberId(VISITOR),
@@ -97,15 +93,22 @@ fn made(venue: &Venue, url: &str) -> Result<KeyFile, Error> {
     };
     let (info, secret) =
         venue.keys().create(request).map_err(|error| Error::Assemble(crate::tell_all(&error)))?;
-    Ok(KeyFile {
-        url: Some(url.to_string()),
-        key: info.id,
-        secret: secret.reveal(),
-        account: Some(VISITOR),
-    })
+    Ok(KeyFile { url: None, key: info.id, secret: secret.reveal(), account: Some(VISITOR) })
 }
 
-fn renewed(file: KeyFile, path: &Path) -> Result<KeyFile, Error> {
+/// The key in a file, or else one that `made` makes, with the address where the venue is now.
+pub(super) fn key_file(
+    venue: &Venue,
+    path: &Path,
+    made: impl FnOnce(&Venue) -> Result<KeyFile, Error>,
+) -> Result<KeyFile, Error> {
+    let url = format!("http://{}", venue.local_addr());
+    let file = match known(venue, path) {
+        Some(file) if file.url.as_ref() == Some(&url) => return Ok(file),
+        Some(file) => file,
+        None => made(venue)?,
+    };
+    let file = KeyFile { url: Some(url), ..file };
     file.write(path)?;
     Ok(file)
 }

@@ -32,6 +32,11 @@ pub(crate) fn show(time: Timestamp) -> String {
     format!("{time:.9}")
 }
 
+/// The same without a fraction of a second that is zero.
+pub(crate) fn brief(time: Timestamp) -> String {
+    show(time).replace(".000000000", "")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

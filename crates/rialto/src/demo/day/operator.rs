@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::demo::markets::VISITOR;
-use crate::demo::visitor::known;
+use crate::demo::visitor::{key_file, known};
 use crate::remote::Remote;
 use crate::venue::Venue;
 use rialto_client::KeyFile;
@@ -47,14 +47,7 @@ impl Operator {
     /// Finds the operator's key or makes one.
     pub(crate) fn appoint(venue: &Venue, data: &Path) -> Result<Operator, Error> {
         let path = data.join(KEY_FILE);
-        let file = match known(venue, &path) {
-            Some(file) => file,
-            None => {
-                let file = made(venue)?;
-                file.write(&path)?;
-                file
-            }
-        };
+        let file = key_file(venue, &path, made)?;
         Operator::of(venue, &file, path)
     }
 
