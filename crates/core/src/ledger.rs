@@ -131,13 +131,14 @@ impl Ledger {
         self.fees[usize::from(quote.0) - 1].0 += posting.buyer_fee.0 + posting.seller_fee.0;
     }
 
-    /// The sum over all accounts of a currency, the venue's own included: always zero.
+    /// The sum over all accounts of a currency, the venue's own included: always zero. It is not if it
+    /// cannot be expressed, as of balances that were forged.
     pub(crate) fn sum(&self, currency: CurrencyId) -> i128 {
-        let members: i128 = (0..self.accounts as u32)
-            .map(|account| self.balance(account, currency))
-            .map(|balance| balance.available.0 + balance.reserved.0)
-            .sum();
-        members + self.fees(currency).0 + self.transit(currency).0
+        let members = (0..self.accounts as u32).map(|account| self.balance(account, currency));
+        let members = members.flat_map(|balance| [balance.available, balance.reserved]);
+        let house = [self.fees(currency), self.transit(currency)];
+        let sum = members.chain(house).try_fold(0_i128, |sum, amount| sum.checked_add(amount.0));
+        sum.unwrap_or(i128::MAX)
     }
 }
 
