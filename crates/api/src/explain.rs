@@ -260,7 +260,7 @@ mod tests {
         );
         assert_eq!(
             message::<OrdersQuery<'_>>("status", "unknown variant `all`, expected `open`"),
-            "The field status is \"all\"; it must be open or ended."
+            "The field status is \"all\"; it must be open, waiting or ended."
         );
         assert_eq!(
             message::<KeyCreateRequest<'_>>("queues[0].topics", "topics are named by their name"),

@@ -1,11 +1,10 @@
 //! Orders and fills.
 
 use crate::text::{DecimalText, Str};
-use crate::withdrawal::Listed;
 use rialto_model::{
     AccountId, Capacity, ClientOrderId, CommandKind, Decimal, DoneReason, OrderId, OrderKind,
     OrderStatus, PostOnly, ReduceReason, RejectReason, Role, SelfTrade, Seq, Side, Symbol,
-    TimeInForce, Timestamp, TradeId,
+    TimeInForce, Timestamp, TradeId, TriggerKind,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +51,16 @@ pub struct OrderRequest<'a> {
     /// The minimum quantity that must trade at once, in base currency; otherwise the order is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_quantity: Option<DecimalText<'a>>,
+    /// The order waits until the last price reaches `trigger_price`, and is entered then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<TriggerKind>,
+    /// The trigger price; if `trigger` is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger_price: Option<DecimalText<'a>>,
+    /// Whether the last price may have reached the trigger price already; otherwise the order is then
+    /// refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub trigger_at_once: bool,
     /// When a `gtd` order ends: nanoseconds since 1970, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_at: Option<Timestamp>,
@@ -63,6 +72,11 @@ pub struct OrderRequest<'a> {
     /// a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Str<'a>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn limit() -> OrderKind {
@@ -101,6 +115,9 @@ impl<'a> OrderRequest<'a> {
             quote_amount: None,
             price: None,
             minimum_quantity: None,
+            trigger: None,
+            trigger_price: None,
+            trigger_at_once: false,
             expire_at: None,
             client_order_id: None,
             durability: None,
@@ -336,6 +353,12 @@ pub struct OrderInfo {
     pub capacity: Option<Capacity>,
     /// The status of the order.
     pub status: OrderStatus,
+    /// From which side the last price triggers it, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<TriggerKind>,
+    /// The trigger price, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger_price: Option<Decimal>,
     /// Its limit; null for a market order without one.
     pub price: Option<Decimal>,
     /// The quantity, in base currency.
@@ -387,6 +410,19 @@ pub struct OrdersAnswer {
     pub next: Option<OrderId>,
 }
 
+/// The orders to list, by their status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListedOrders {
+    /// Open ones; those that wait for a trigger are among them.
+    #[default]
+    Open,
+    /// Those that wait for a trigger.
+    Waiting,
+    /// Ended ones.
+    Ended,
+}
+
 /// Which orders to list.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -397,9 +433,9 @@ pub struct OrdersQuery<'a> {
     /// Only orders of this instrument.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
-    /// Open orders, or ended ones.
+    /// Open orders, only those that wait for a trigger, or ended ones.
     #[serde(default)]
-    pub status: Listed,
+    pub status: ListedOrders,
     /// Start after this row: the `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<OrderId>,
@@ -558,6 +594,28 @@ pub enum OrderEvent {
         expire_at: Option<Timestamp>,
         /// Whether it was put on the book at once.
         resting: bool,
+    },
+    /// It waits for its trigger.
+    TriggerSet {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// From which side the last price triggers it.
+        trigger: TriggerKind,
+        /// The trigger price.
+        trigger_price: Decimal,
+    },
+    /// It was triggered, and is entered.
+    Triggered {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// Its limit.
+        price: Decimal,
+        /// The remaining quantity.
+        remaining: Decimal,
     },
     /// The rest of the order went to the book.
     Rested {

@@ -7,7 +7,7 @@ use rialto_client::api::{
     AccountQuery, AmendRequest, AuctionRulesRequest, BatchRow, BookOf, BookQuery,
     CalendarAssignRequest, CalendarQuery, CancelQuery, CancelRequest, ContractTermsRequest,
     DeadManRequest, ExtendRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, HaltRequest,
-    KeyCreateRequest, KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery, Listed,
+    KeyCreateRequest, KeyRotateRequest, KillRequest, LeaseRequest, LeasesQuery, ListedOrders,
     MassCancelQuery, MemberRequest, MessageRequest, NackRequest, OrderRequest, OrdersQuery,
     PhaseRequest, PublishQuery, ReadQuery, RestrictionRequest, RestrictionsQuery, RulesRequest,
     SettleRequest, StateRequest, TopicRequest, TradesQuery, TransferRequest, TransitionMoveRequest,
@@ -41,7 +41,7 @@ fn a_member_trades_and_sees_what_it_did() {
         assert!(fills.seq >= bought.seq);
         assert_eq!(fills.fills.len(), 1);
         assert_eq!(bob.orders(&OrdersQuery::default()).await.unwrap().orders.len(), 0);
-        let ended = OrdersQuery { status: Listed::Ended, ..OrdersQuery::default() };
+        let ended = OrdersQuery { status: ListedOrders::Ended, ..OrdersQuery::default() };
         assert_eq!(bob.orders(&ended).await.unwrap().orders.len(), 1);
         assert!(!bob.balances(&NONE).await.unwrap().balances.is_empty());
 

@@ -3,7 +3,7 @@
 use crate::book::{LimitOrder, Slot};
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
-use crate::orders::{Detail, STAND_IN};
+use crate::orders::{Detail, Role, STAND_IN};
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -32,6 +32,9 @@ impl Core {
         let detail = *self.open.get(slot.at());
         let market = &self.markets[usize::from(detail.market)];
         let remaining = self.orders.get(slot).remaining;
+        if detail.attributes.role.waits() {
+            return Err(RejectReason::OrderWaiting);
+        }
         if self.is_barred(market, account) {
             let lowers = amend.quantity.is_some_and(|quantity| quantity < detail.total);
             let reduces = lowers && amend.price.is_none_or(|price| price == detail.price);
@@ -63,7 +66,9 @@ impl Core {
         let market = &self.markets[usize::from(detail.market)];
         let mut attributes = detail.attributes;
         // A price of its own makes a market order for an auction a limit order.
-        attributes.is_market &= change.price == detail.price;
+        if change.price != detail.price {
+            attributes.role = Role::Plain;
+        }
         let side = attributes.side;
         let remaining = Quantity(change.quantity.0 - change.filled.0);
         let mut limit = change.price;
@@ -124,7 +129,7 @@ impl Core {
         }));
         let market = &mut self.markets[usize::from(detail.market)];
         market.book.remove(&mut self.orders, slot);
-        if detail.attributes.is_market && !attributes.is_market {
+        if detail.attributes.role != attributes.role {
             market.auction_orders.remove_market(side, detail.price);
         }
         if crosses {
@@ -166,7 +171,7 @@ impl Core {
     }
 
     /// Replaces a slot by another in the account's list and in the background work.
-    fn relist(&mut self, from: u32, to: u32, account: u32) {
+    pub(crate) fn relist(&mut self, from: u32, to: u32, account: u32) {
         let account = self.accounts.get_mut(account);
         self.open.replace(account, from, to);
         let under_way = account.under_way;

@@ -7,8 +7,9 @@ use crate::phases::WITH_AUCTIONS;
 use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
-    AccountId, ClientOrderId, Command, CommandKind, Event, HaltScope, InstrumentId, MemberId, Name,
-    OrderId, OrderRef, Outcome, RejectReason, Rejected, RestrictionTarget, Seq, Timestamp,
+    AccountId, ClientOrderId, Command, CommandKind, ConditionalOrder, Event, HaltScope,
+    InstrumentId, MemberId, Name, OrderId, OrderRef, Outcome, RejectReason, Rejected,
+    RestrictionTarget, Seq, Timestamp,
 };
 
 impl Core {
@@ -37,6 +38,7 @@ impl Core {
         // and read at once as a whole, which makes the processor wait for its stores.
         match command {
             Command::Place(terms) => self.place(terms, sink),
+            Command::PlaceConditional(order) => self.place_conditional(order, sink),
             Command::Cancel { account, order } => match self.cancel(*account, order, sink) {
                 Ok(outcome) => outcome,
                 Err(reason) => refuse(command, reason, sink),
@@ -59,7 +61,11 @@ impl Core {
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let (event, outcome) = match command {
-            Command::Tick | Command::Place(_) | Command::Cancel { .. } | Command::Amend(_) => {
+            Command::Tick
+            | Command::Place(_)
+            | Command::PlaceConditional(_)
+            | Command::Cancel { .. }
+            | Command::Amend(_) => {
                 unreachable!("these are dispatched before")
             }
             Command::MassCancel(mass_cancel) => return self.mass_cancel(mass_cancel, sink),
@@ -306,6 +312,12 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         Command::SetCircuitBreaker(breaker) => {
             rejected.command = CommandKind::SetCircuitBreaker;
             rejected.instrument = breaker.instrument;
+        }
+        Command::PlaceConditional(ConditionalOrder { terms, .. }) => {
+            rejected.command = CommandKind::PlaceConditional;
+            rejected.account = terms.account;
+            rejected.instrument = terms.instrument;
+            rejected.client_order_id = terms.client_order_id;
         }
         Command::SetContractTerms { instrument, .. } => {
             rejected.command = CommandKind::SetContractTerms;

@@ -353,13 +353,13 @@ impl Core {
     /// Trades two resting orders with each other at the price of the auction.
     fn trade_at<S: EventSink>(
         &mut self,
-        market: u16,
+        at: u16,
         price: Price,
         buy: Slot,
         sell: Slot,
         sink: &mut S,
     ) {
-        let market = &mut self.markets[usize::from(market)];
+        let market = &mut self.markets[usize::from(at)];
         let (bought, sold) = (self.orders.get(buy), self.orders.get(sell));
         let quantity = bought.remaining.min(sold.remaining);
         let buy_left = Quantity(bought.remaining.0 - quantity.0);
@@ -434,5 +434,6 @@ impl Core {
             taker_fee: taker.3,
             buyer_unreserved,
         }));
+        self.reach_triggers(at, price);
     }
 }

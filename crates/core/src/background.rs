@@ -6,6 +6,7 @@ use crate::auction::Auction;
 use crate::orders::{Detail, NIL};
 use crate::phases::WITH_AUCTIONS;
 use crate::restrictions::AccountWalk;
+use crate::triggers::WITH_TRIGGERS;
 use rialto_model::{DoneReason, InstrumentState, MemberId, OrderId, Side, enumeration};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,13 +25,21 @@ enumeration! {
         /// The cancels of the accounts of a restricted member, or of the restricted venue. Since
         /// rules version 4.
         AccountWalks = 4, "account_walks";
+        /// The orders that were triggered. Since rules version 6.
+        Triggers = 5, "triggers";
     }
 }
 
 impl Kind {
     /// How many kinds a version of the rules knows.
     pub(crate) fn known(rules_version: u32) -> usize {
-        if rules_version >= WITH_AUCTIONS { Self::ALL.len() } else { Self::Uncrossings as usize }
+        if rules_version >= WITH_TRIGGERS {
+            Self::ALL.len()
+        } else if rules_version >= WITH_AUCTIONS {
+            Self::Triggers as usize
+        } else {
+            Self::Uncrossings as usize
+        }
     }
 
     fn following(self, known: usize) -> Kind {
@@ -111,6 +120,8 @@ pub(crate) struct Background {
     /// Sweeps to which only orders of instruments that uncross are left. They have no turn until an
     /// uncrossing ends.
     held_up: VecDeque<u32>,
+    /// The instruments whose triggered orders are entered.
+    triggering: VecDeque<u16>,
 }
 
 impl Sweep {
@@ -157,6 +168,7 @@ impl Background {
             walks: BTreeMap::new(),
             walk_turns: VecDeque::new(),
             held_up: VecDeque::with_capacity(16),
+            triggering: VecDeque::with_capacity(16),
         }
     }
 
@@ -168,6 +180,7 @@ impl Background {
             && self.closings.is_empty()
             && self.uncrossings.is_empty()
             && self.walks.is_empty()
+            && self.triggering.is_empty()
     }
 
     /// The next of the `known` kinds that has something to do, in turn. Advances the turn.
@@ -181,6 +194,7 @@ impl Background {
                 Kind::Expiries => expires,
                 Kind::Uncrossings => !self.uncrossings.is_empty(),
                 Kind::AccountWalks => !self.walks.is_empty(),
+                Kind::Triggers => !self.triggering.is_empty(),
             };
             if waits {
                 return Some(kind);
@@ -446,6 +460,21 @@ impl Background {
     /// The walks in the order of their turns.
     pub(crate) fn walks(&self) -> impl ExactSizeIterator<Item = &AccountWalk> {
         self.walk_turns.iter().map(|member| &self.walks[member])
+    }
+
+    /// Queues an instrument with triggered orders behind the others.
+    pub(crate) fn wait_triggering(&mut self, market: u16) {
+        self.triggering.push_back(market);
+    }
+
+    /// The instrument with triggered orders whose turn it is, taken out of the queue.
+    pub(crate) fn take_triggering(&mut self) -> Option<u16> {
+        self.triggering.pop_front()
+    }
+
+    /// The instruments with triggered orders in the order of their turns.
+    pub(crate) fn triggering(&self) -> impl ExactSizeIterator<Item = u16> {
+        self.triggering.iter().copied()
     }
 
     /// The closings in the order of their turns.

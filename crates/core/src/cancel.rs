@@ -1,10 +1,11 @@
 //! Ending orders: one by one, many at once, and with the instrument.
 
 use crate::background::Scope;
-use crate::book::{Order, Slot};
+use crate::book::{Book, Order, Slot};
 use crate::client_ids::End;
+use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
-use crate::orders::{Detail, NIL};
+use crate::orders::{Detail, NIL, Role};
 use crate::work::{BackgroundTask, CancelMany};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -78,7 +79,11 @@ impl Core {
             let currency = market.reserved_currency(side);
             self.ledger.reserve(account, currency, Amount(-released.0));
         }
-        market.book.remove(&mut self.orders, slot);
+        let book = match detail.attributes.role.waits() {
+            true => &mut market.triggers.book,
+            false => &mut market.book,
+        };
+        book.remove(&mut self.orders, slot);
         let instrument = market.instrument.id;
         self.retire(slot.at(), Some(reason), order.remaining);
         sink.event(&Event::Done(Done {
@@ -102,7 +107,7 @@ impl Core {
         if detail.attributes.time_in_force.is_for_auction() {
             let list = &mut self.markets[usize::from(market)].auction_orders;
             self.auction_links.unlink(list, slot);
-            if detail.attributes.is_market {
+            if detail.attributes.role == Role::Market {
                 list.remove_market(detail.attributes.side, detail.price);
             }
         }
@@ -303,7 +308,7 @@ impl Core {
     }
 
     /// Cancels up to `budget` orders of a withdrawn or restricted instrument: the best buy price
-    /// first, then sells.
+    /// first, then sells, then those that wait.
     /// It stops where `has_room` says that the end of an order with this reserve has no room.
     pub(crate) fn close_some<S: EventSink>(
         &mut self,
@@ -319,8 +324,9 @@ impl Core {
         };
         let mut cancelled = 0;
         let pending = loop {
-            let book = &self.markets[usize::from(market)].book;
-            let Some(slot) = book.front(Side::Buy).or_else(|| book.front(Side::Sell)) else {
+            let Market { book, triggers, .. } = &self.markets[usize::from(market)];
+            let front = |book: &Book| book.front(Side::Buy).or_else(|| book.front(Side::Sell));
+            let Some(slot) = front(book).or_else(|| front(&triggers.book)) else {
                 break false;
             };
             if *budget == 0 || !has_room(sink, self.open.get(slot.at()).reserved) {

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::table::{Hasher, Table};
 use rialto_model::{
     ClientOrderId, DoneReason, NewOrder, OrderId, Outcome, Price, Quantity, SelfTrade, Seq,
-    Timestamp,
+    Timestamp, Trigger,
 };
 
 const NONE: u32 = u32::MAX;
@@ -21,6 +21,8 @@ const BLOCK_BITS: u32 = 8;
 pub(crate) struct Remembered {
     /// As entered.
     pub(crate) terms: NewOrder,
+    /// What it was entered to wait for.
+    pub(crate) trigger: Option<Trigger>,
     pub(crate) answer: Outcome,
     /// The next younger entry in the account's window; also links the free entries.
     next: u32,
@@ -123,13 +125,22 @@ impl ClientIds {
         &mut self,
         account: u32,
         terms: &NewOrder,
+        trigger: Option<Trigger>,
         answer: Outcome,
         open: bool,
     ) -> u32 {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
-        *self.get_mut(at) =
-            Remembered { terms: *terms, answer, next: NONE, tag, in_window: true, open, end: None };
+        *self.get_mut(at) = Remembered {
+            terms: *terms,
+            trigger,
+            answer,
+            next: NONE,
+            tag,
+            in_window: true,
+            open,
+            end: None,
+        };
         self.table.insert(tag, at);
         let window = &mut self.windows[account as usize];
         let newest = std::mem::replace(&mut window.newest, at);
@@ -201,6 +212,7 @@ impl ClientIds {
             let first = (self.blocks.len() as u32) << BLOCK_BITS;
             let entry = |at: u32| Remembered {
                 terms: *terms,
+                trigger: None,
                 answer: Outcome::Done,
                 next: if (at + 1) & ((1 << BLOCK_BITS) - 1) == 0 { NONE } else { at + 1 },
                 tag: 0,
@@ -230,11 +242,17 @@ impl ClientIds {
 
     /// Restores an entry that had left the window. It is there for an open order, which is restored
     /// later and [marked](ClientIds::set_open).
-    pub(crate) fn restore_outside_window(&mut self, terms: &NewOrder, answer: Outcome) -> u32 {
+    pub(crate) fn restore_outside_window(
+        &mut self,
+        terms: &NewOrder,
+        trigger: Option<Trigger>,
+        answer: Outcome,
+    ) -> u32 {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
         *self.get_mut(at) = Remembered {
             terms: *terms,
+            trigger,
             answer,
             next: NONE,
             tag,

@@ -2,13 +2,14 @@
 
 use crate::Core;
 use crate::auction_orders::AuctionOrders;
-use crate::book::{Book, Orders, price_grid};
+use crate::book::{Book, Orders, Slot, price_grid};
 use crate::fees::Fees;
 use crate::halts::{Halt, TimedHalt};
 use crate::limit_state::LimitState;
 use crate::limits::LEVEL_QUANTITY_MAX;
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
+use crate::triggers::Triggers;
 use rialto_model::{
     Amount, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
     InstrumentError, InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason,
@@ -23,6 +24,7 @@ pub(crate) struct Market {
     pub(crate) book: Book,
     /// Zero before the first trade.
     pub(crate) last_price: Price,
+    pub(crate) triggers: Triggers,
     /// Whether it was withdrawn and orders are still being cancelled.
     pub(crate) closing: bool,
     pub(crate) restriction: Restriction,
@@ -73,6 +75,7 @@ impl Market {
             scales,
             book: Book::new(),
             last_price: Price::ZERO,
+            triggers: Triggers::new(),
             closing: false,
             restriction: Restriction::None,
             clearing: false,
@@ -118,8 +121,19 @@ impl Market {
         &self.instrument.spec.rules
     }
 
+    /// How many orders it has, those that wait for a trigger included.
     pub(crate) fn open_orders(&self) -> usize {
-        self.book.order_count(Side::Buy) + self.book.order_count(Side::Sell)
+        let resting = self.book.order_count(Side::Buy) + self.book.order_count(Side::Sell);
+        resting + self.triggers.len()
+    }
+
+    /// Its orders: those that rest, by side and priority, and those that wait for a trigger.
+    pub(crate) fn slots<'a>(&'a self, orders: &'a Orders) -> impl Iterator<Item = Slot> + 'a {
+        let books = [&self.book, &self.triggers.book].into_iter();
+        books.flat_map(move |book| {
+            let sides = [Side::Buy, Side::Sell].into_iter();
+            sides.flat_map(move |side| book.orders(orders, side))
+        })
     }
 
     /// Positive and on the tick.
@@ -225,15 +239,11 @@ impl Market {
         leaving: Quantity,
         orders_max: u32,
     ) -> Result<(), RejectReason> {
-        let orders_max = (orders_max as usize).clamp(1, Orders::LIMIT_MAX);
-        if quantity.0 <= LEVEL_QUANTITY_MAX >> orders_max.next_power_of_two().ilog2() {
-            return Ok(());
-        }
-        let held = self.book.level(side, price).map_or(0, |level| level.quantity.0);
-        if LEVEL_QUANTITY_MAX - quantity.0 < held - leaving.0 {
-            return Err(RejectReason::QuantityTooLarge);
-        }
-        Ok(())
+        let held = || {
+            let level = self.book.level(side, price);
+            Quantity(level.map_or(0, |level| level.quantity.0) - leaving.0)
+        };
+        check_sum(held, quantity, orders_max)
     }
 
     /// How far a market order without a protection price may trade.
@@ -312,6 +322,23 @@ impl Market {
             Side::Sell => self.instrument.spec.base,
         }
     }
+}
+
+/// Fails unless a quantity and those that it joins stay in range.
+#[inline]
+pub(crate) fn check_sum(
+    held: impl FnOnce() -> Quantity,
+    quantity: Quantity,
+    orders_max: u32,
+) -> Result<(), RejectReason> {
+    let orders_max = (orders_max as usize).clamp(1, Orders::LIMIT_MAX);
+    if quantity.0 <= LEVEL_QUANTITY_MAX >> orders_max.next_power_of_two().ilog2() {
+        return Ok(());
+    }
+    if LEVEL_QUANTITY_MAX - quantity.0 < held().0 {
+        return Err(RejectReason::QuantityTooLarge);
+    }
+    Ok(())
 }
 
 fn rates(rules: &TradingRules) -> Fees {

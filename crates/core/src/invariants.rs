@@ -3,11 +3,13 @@
 
 use crate::Core;
 use crate::book::{BookViolation, Slot};
+use crate::instruments::Market;
 use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
 use crate::timetable::{CalendarPlan, HALT_ITEM, change_item};
 use rialto_model::{
-    AccountId, Amount, CurrencyId, InstrumentId, InstrumentState, Name, OrderId, Restriction, Side,
+    AccountId, Amount, CurrencyId, InstrumentId, InstrumentState, Name, OrderId, Price,
+    Restriction, Side,
 };
 use std::collections::BTreeSet;
 
@@ -75,6 +77,12 @@ pub enum Violation {
         /// The fault.
         #[source]
         flaw: BookViolation,
+    },
+    /// An order that waits is not found by the price that triggers it.
+    #[error("the orders of instrument {instrument} that wait for a trigger are kept wrongly")]
+    Triggers {
+        /// The instrument.
+        instrument: InstrumentId,
     },
     /// An account's list of orders disagrees with the books.
     #[error("the orders of account {account} are listed wrongly: {what}")]
@@ -186,6 +194,7 @@ impl Core {
             if market.book.is_crossed() && !market.state().may_be_crossed() {
                 return Err(Violation::Crossed { instrument });
             }
+            self.check_triggers(market)?;
             let listed = self.auction_links.iter(&market.auction_orders);
             let listed: BTreeSet<_> = listed.collect();
             let sides = [Side::Buy, Side::Sell].into_iter();
@@ -198,6 +207,42 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// The orders that wait are where a price finds them: what no mark is about is beyond the prices that
+    /// a trade is compared with.
+    fn check_triggers(&self, market: &Market) -> Result<(), Violation> {
+        let (instrument, triggers) = (market.instrument.id, &market.triggers);
+        let sound = triggers.book.check(&self.orders);
+        sound.map_err(|flaw| Violation::Book { instrument, flaw })?;
+        let is_found = |side: Side, slot: Slot| {
+            let (_, price) = triggers.book.locate(&self.orders, slot);
+            let id = self.orders.get(slot).id;
+            let is_expected = match side {
+                Side::Sell => price >= triggers.above,
+                Side::Buy => price <= triggers.below,
+            };
+            let is_marked =
+                triggers.reached.iter().any(|mark| mark.covers(side, price) && id <= mark.upto);
+            let waits = self.open.get(slot.at()).attributes.role.waits();
+            waits && id <= triggers.newest && (is_expected || is_marked)
+        };
+        let all_found = [Side::Buy, Side::Sell]
+            .into_iter()
+            .all(|side| triggers.book.orders(&self.orders, side).all(|slot| is_found(side, slot)));
+        let turns = self
+            .background
+            .triggering()
+            .filter(|at| self.markets[usize::from(*at)].instrument.id == instrument);
+        let has_turn = turns.count() == usize::from(triggers.has_turn);
+        // Where no order waits above, the price of none is the largest there is.
+        let last = market.last_price;
+        let is_above = last < triggers.above || triggers.above == Price::MAX;
+        let unreached = (is_above && last > triggers.below) || last == Price::ZERO;
+        match all_found && has_turn && unreached {
+            true => Ok(()),
+            false => Err(Violation::Triggers { instrument }),
+        }
     }
 
     fn check_lists(&self) -> Result<(), Violation> {
@@ -226,8 +271,8 @@ impl Core {
                 return Err(wrong("their counts by instrument differ"));
             }
         }
-        let resting: usize = self.markets.iter().map(|market| market.open_orders()).sum();
-        if listed != resting || listed != self.orders.len() {
+        let held: usize = self.markets.iter().map(|market| market.open_orders()).sum();
+        if listed != held || listed != self.orders.len() {
             return Err(Violation::List { account: AccountId(0), what: "some are in no list" });
         }
         Ok(())
@@ -238,22 +283,22 @@ impl Core {
         let mut ordered = vec![0_i128; currencies * self.accounts.len() as usize];
         let mut order = |account: u32, currency: CurrencyId, reserved: Amount| {
             if reserved != Amount::ZERO {
-                ordered[account as usize * currencies + usize::from(currency.0) - 1] += reserved.0;
+                let at = account as usize * currencies + usize::from(currency.0) - 1;
+                // Amounts that were forged may be too large to be added up.
+                ordered[at] = ordered[at].saturating_add(reserved.0);
             }
         };
         for market in &self.markets {
-            for side in [Side::Buy, Side::Sell] {
-                for slot in market.book.orders(&self.orders, side) {
-                    let detail = self.open.get(slot.at());
-                    let resting = self.orders.get(slot);
-                    let (price, reserved) = (detail.price, detail.reserved);
-                    let needed = market.reserve(side, price, resting.remaining, detail.fees);
-                    if needed != reserved {
-                        let order = resting.id;
-                        return Err(Violation::OrderReserve { order, reserved, needed });
-                    }
-                    order(detail.account, market.reserved_currency(side), reserved);
+            for slot in market.slots(&self.orders) {
+                let detail = self.open.get(slot.at());
+                let held = self.orders.get(slot);
+                let side = detail.attributes.side;
+                let (price, reserved) = (detail.price, detail.reserved);
+                let needed = market.reserve(side, price, held.remaining, detail.fees);
+                if needed != reserved {
+                    return Err(Violation::OrderReserve { order: held.id, reserved, needed });
                 }
+                order(detail.account, market.reserved_currency(side), reserved);
             }
         }
         if let Some(taker) = &self.urgent {
@@ -287,18 +332,12 @@ impl Core {
     }
 
     fn check_timers(&self) -> Result<(), Violation> {
-        let expiring = self.markets.iter().flat_map(|market| {
-            let sides = [Side::Buy, Side::Sell].into_iter();
-            sides.flat_map(|side| market.book.orders(&self.orders, side))
-        });
+        let expiring = self.markets.iter().flat_map(|market| market.slots(&self.orders));
         let expiring = expiring.filter(|slot| {
             let due = self.open.get(slot.at()).expire_at;
             self.expiries.due(slot.at()).is_some_and(|known| known == due)
         });
-        let waiting = self.markets.iter().flat_map(|market| {
-            let sides = [Side::Buy, Side::Sell].into_iter();
-            sides.flat_map(|side| market.book.orders(&self.orders, side))
-        });
+        let waiting = self.markets.iter().flat_map(|market| market.slots(&self.orders));
         let never = rialto_model::Timestamp::MAX;
         let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
         let mut markets = (0..).zip(&self.markets);

@@ -65,6 +65,7 @@ mod tick_v1;
 mod timers;
 mod timetable;
 mod transfers;
+mod triggers;
 mod view;
 mod withdrawals;
 mod work;

@@ -2,7 +2,7 @@
 
 use crate::book::{LimitOrder, Slot};
 use crate::ledger::TradePosting;
-use crate::orders::STAND_IN;
+use crate::orders::{Role, STAND_IN};
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -161,7 +161,7 @@ impl Core {
         if taker.attributes.time_in_force.is_for_auction() {
             self.auction_links.cover(self.orders.slots());
             self.auction_links.append(&mut market.auction_orders, slot.at());
-            if taker.attributes.is_market {
+            if taker.attributes.role == Role::Market {
                 market.auction_orders.add_market(order.side, order.price);
             }
         }
@@ -340,5 +340,6 @@ impl Core {
             taker_fee,
             buyer_unreserved,
         }));
+        self.reach_triggers(taker.market, price);
     }
 }

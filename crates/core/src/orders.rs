@@ -14,7 +14,30 @@ pub(crate) const NIL: u32 = u32::MAX;
 /// amended, left the book and is still matching.
 pub(crate) const STAND_IN: u32 = 0;
 
-/// Attributes of an order that never change.
+/// What an order is besides its terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Plain,
+    /// A market order that rests at its protection price in a call.
+    Market,
+    /// Waits for its trigger.
+    Waiting,
+    /// Waits for its trigger, as a market order.
+    WaitingMarket,
+}
+
+impl Role {
+    pub(crate) fn is_market(self) -> bool {
+        matches!(self, Role::Market | Role::WaitingMarket)
+    }
+
+    #[inline]
+    pub(crate) fn waits(self) -> bool {
+        matches!(self, Role::Waiting | Role::WaitingMarket)
+    }
+}
+
+/// Attributes of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attributes {
     pub(crate) side: Side,
@@ -22,14 +45,13 @@ pub(crate) struct Attributes {
     pub(crate) post_only: PostOnly,
     /// The mode in force.
     pub(crate) self_trade: SelfTrade,
-    /// Whether it is a market order that rests at its protection price in a call.
-    pub(crate) is_market: bool,
+    pub(crate) role: Role,
     /// [`Handling::bits`]; it is packed so that an order is one cache line.
     pub(crate) handling: u8,
 }
 
 impl Attributes {
-    /// The attributes of an order that is not a market order for an auction.
+    /// The attributes of an order that is neither a market order for an auction nor waits.
     pub(crate) fn new(
         side: Side,
         time_in_force: TimeInForce,
@@ -37,8 +59,8 @@ impl Attributes {
         self_trade: SelfTrade,
         handling: Handling,
     ) -> Attributes {
-        let (is_market, handling) = (false, handling.bits());
-        Attributes { side, time_in_force, post_only, self_trade, is_market, handling }
+        let (role, handling) = (Role::Plain, handling.bits());
+        Attributes { side, time_in_force, post_only, self_trade, role, handling }
     }
 
     pub(crate) fn unpacked_handling(&self) -> Handling {
@@ -85,7 +107,7 @@ const VACANT: Detail = Detail {
         time_in_force: TimeInForce::Gtc,
         post_only: PostOnly::Off,
         self_trade: SelfTrade::Allow,
-        is_market: false,
+        role: Role::Plain,
         handling: 0,
     },
 };

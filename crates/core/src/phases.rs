@@ -149,6 +149,7 @@ impl Core {
         if state == InstrumentState::Open && market.auction_rules.limit_state_ms > 0 {
             self.find_limit_state(at, sink);
         }
+        self.begin_triggering(at);
     }
 
     fn check_state_change(

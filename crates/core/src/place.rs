@@ -4,14 +4,14 @@ use crate::apply::refuse;
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
-use crate::orders::Attributes;
+use crate::orders::{Attributes, Role};
 use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
     Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
     OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side, TimeInForce,
-    Timestamp,
+    Timestamp, Trigger,
 };
 
 /// The version since which market orders may rest, orders have their limits from the levels of the book,
@@ -74,12 +74,12 @@ impl Core {
             known.minimum_quantity = Quantity::ZERO;
         }
         if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, &known, sink);
+            return self.repeat(at, &known, None, sink);
         }
         match self.plan(account, terms) {
             Ok(plan) => {
                 let answer = first_answer(OrderId::from_parts(self.engine, self.order_count + 1));
-                let at = self.client_ids.remember(account, &known, answer, true);
+                let at = self.client_ids.remember(account, &known, None, answer, true);
                 let outcome = self.accept(account, terms, &plan, at + 1, sink);
                 self.client_ids.settle(at, outcome);
                 self.shrink_client_ids();
@@ -87,27 +87,28 @@ impl Core {
             }
             Err(reason) => {
                 let answer = Outcome::Rejected { reason };
-                self.client_ids.remember(account, &known, answer, false);
+                self.client_ids.remember(account, &known, None, answer, false);
                 self.shrink_client_ids();
                 Err(reason)
             }
         }
     }
 
-    fn shrink_client_ids(&mut self) {
+    pub(crate) fn shrink_client_ids(&mut self) {
         if self.rules_since(2) {
             self.client_ids.shrink();
         }
     }
 
-    fn repeat<S: EventSink>(
+    pub(crate) fn repeat<S: EventSink>(
         &self,
         at: u32,
         terms: &NewOrder,
+        trigger: Option<&Trigger>,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let known = self.client_ids.get(at);
-        if known.terms != *terms {
+        if known.terms != *terms || known.trigger.as_ref() != trigger {
             return Err(RejectReason::ClientIdConflict);
         }
         let mut outcome = known.answer;
@@ -241,7 +242,11 @@ impl Core {
 
     /// When an order expires; [`Timestamp::MAX`] is never.
     #[inline]
-    fn expiry(&self, market: &Market, terms: &NewOrder) -> Result<Timestamp, RejectReason> {
+    pub(crate) fn expiry(
+        &self,
+        market: &Market,
+        terms: &NewOrder,
+    ) -> Result<Timestamp, RejectReason> {
         let given = terms.expire_at;
         match terms.time_in_force {
             TimeInForce::Gtd if given > self.time => Ok(given),
@@ -308,7 +313,10 @@ impl Core {
             member: self.accounts.get(account).member,
             market: plan.market,
             attributes: Attributes {
-                is_market: terms.kind == OrderKind::Market && terms.time_in_force.is_for_auction(),
+                role: match terms.kind {
+                    OrderKind::Market if terms.time_in_force.is_for_auction() => Role::Market,
+                    _ => Role::Plain,
+                },
                 ..Attributes::new(
                     terms.side,
                     terms.time_in_force,

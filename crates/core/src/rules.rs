@@ -66,6 +66,7 @@
 //! | Halt of a call without an end of its own | the call after it ends by itself | the call after it has none either |
 //! | Transition to a call during a halt | sets the usual phase after the call | what follows the halt is as the transition plans it |
 //! | Halt of a call that was extended | the call after it can be extended again | it cannot |
+//! | `PlaceConditional` | [`CommandUnknown`] | accepted |
 //! | Circuit breaker on an instrument without a reference price | accepted | [`CircuitBreakerInvalid`] |
 //! | Assignment of the calendar that an instrument with a circuit breaker has | [`CircuitBreakerInvalid`] | accepted |
 //!
@@ -96,7 +97,12 @@
 //!   account; room in the venue; reference price in a call, or liquidity at an allowed price (market
 //!   orders); smallest and largest notional; post-only, and collar, limits and notional of the price
 //!   slid to; room at the price; fill-or-kill or minimum quantity; balance.
-//! - *Amend*: account; order; state of the instrument; restrictions, unless it only becomes smaller;
+//! - *PlaceConditional*: command that the version knows; account; client order id (repeat,
+//!   conflict); instrument; its state; restriction of the account; restriction of the instrument;
+//!   combination of attributes; quantity; trigger price; price and tick; expiry; whether the last
+//!   price has reached the trigger price; open orders of the account; room in the venue; smallest and
+//!   largest notional; room at the trigger price; balance.
+//! - *Amend*: account; order; whether it waits for a trigger; state of the instrument; restrictions, unless it only becomes smaller;
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new
 //!   total; what has traded already; post-only, and collar, limits and notional of the price slid to;
@@ -134,6 +140,29 @@
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
 //!   least one that is free.
+//!
+//! # Conditional orders
+//! An order that waits for a trigger is accepted with a reserve for its limit, and is on no book. It
+//! counts among the open orders, and ends as they do: by a cancel, its expiry, a mass cancel, a
+//! dead-man timer, a disconnect, a restriction, or the withdrawal of its instrument. It cannot be amended
+//! ([`OrderWaiting`]).
+//!
+//! The price of each trade, of auctions too, is compared with the triggers of all orders that wait in
+//! the instrument. One that it reaches is triggered, even if the price returns. One that the last price
+//! has reached when it is entered is refused ([`WouldTrigger`]), unless it says that it may be triggered
+//! at once. The limit of a market order without a price is measured from its trigger price, by
+//! `market_protection_ppm`.
+//!
+//! Triggered orders are entered while the instrument is `open`: in the order of the prices that
+//! triggered them; of those triggered by one price, first those that rising prices trigger and then
+//! those that falling prices do; the nearest trigger first, and then by entry. A triggered order is
+//! entered as if it came in at that moment, under its id and with the fee rates of its entry. The limit of
+//! a market order is clipped to the collar and to the limits then, and what it needs less is released. One
+//! whose account or instrument is restricted ends as `restricted`, and one whose limit would be
+//! refused ends as `refused`.
+//!
+//! [`OrderWaiting`]: rialto_model::RejectReason::OrderWaiting
+//! [`WouldTrigger`]: rialto_model::RejectReason::WouldTrigger
 //!
 //! # Fees
 //! An order owes its rate, of the maker or of the taker as it is in each trade, times the notional.
@@ -222,7 +251,8 @@
 //! limits are.
 //!
 //! # Background work
-//! The kinds take turns: mass cancels, cancelling of instruments, expiry, uncrossings, walks.
+//! The kinds take turns: mass cancels, cancelling of instruments, expiry, uncrossings, walks,
+//! triggered orders.
 //! Accounts take turns within mass cancels, instruments within their cancelling and uncrossings,
 //! members within walks. A turn
 //! lasts for the rest of the 256; an uncrossing that has one of them left for a trade, which needs
@@ -235,6 +265,7 @@
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
 //! | Uncrossing | one for each instrument | ends the orders that take no part because they had expired; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
 //! | Walk: the cancels of a restricted member, or of the venue | one for each member, and one | looks at accounts in order of opening, of which [`ACCOUNTS_PER_ORDER`] count as an order; gives each that has orders a claim of its sweep, which counts as one more and does its next part at once | accounts keep their order and none is closed; the claim names the newest order at the time of the restriction, and accounts opened later have only newer ones |
+//! | Triggered orders | one for each instrument that is open | enters the next triggered order, which counts as one more and touches makers like any order; one that interrupts trading ends the work of its command | what a price has triggered is marked in the command of its trade, with the newest order that waited then: later prices and later orders change neither what was triggered nor its order |
 //!
 //! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments
 //! or of one; a disconnect, a dead-man timer and a restriction are one claim each. A claim replaces an earlier one

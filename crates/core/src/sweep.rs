@@ -161,6 +161,7 @@ impl Core {
                 Kind::Expiries => self.expire(budget, sink),
                 Kind::Uncrossings => self.uncross_next(budget, sink),
                 Kind::AccountWalks => self.walk_next(budget, sink),
+                Kind::Triggers => self.trigger_next(budget, sink),
             };
         }
         worked

@@ -1,16 +1,17 @@
 //! Reading the state, of snapshots and in tests. Nothing here changes anything.
 
+use crate::Core;
 use crate::accounts::Member;
 use crate::book::{Book, Orders, Slot};
 use crate::client_ids::End;
 use crate::halts::Breaker;
 use crate::ledger::Balance;
-use crate::{Core, orders::NIL};
+use crate::orders::{Detail, NIL};
 use rialto_model::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms, Currency,
     CurrencyId, DoneReason, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
     OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp,
+    Timestamp, Trigger, TriggerKind,
 };
 use std::collections::VecDeque;
 
@@ -120,8 +121,10 @@ pub struct OrderState {
     pub self_trade: SelfTrade,
     /// How it is handled beside matching.
     pub handling: Handling,
-    /// Whether it is a market order for an auction without a protection price of its own.
+    /// Whether it is a market order, for an auction or waiting for its trigger.
     pub is_market: bool,
+    /// What it waits for, if it waits.
+    pub trigger: Option<Trigger>,
     /// The fee rate it pays as a maker, in millionths.
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
@@ -253,6 +256,19 @@ impl Core {
         book.flat_map(move |book| book.orders(&self.orders, side)).map(|slot| self.order_view(slot))
     }
 
+    /// The orders of an instrument that wait for a trigger: those that are triggered below it, the
+    /// highest first, and then those that are triggered above it, the lowest first.
+    pub fn waiting_orders(
+        &self,
+        instrument: InstrumentId,
+    ) -> impl Iterator<Item = OrderState> + '_ {
+        let at = self.market(instrument).ok();
+        let triggers = at.map(|at| &self.markets[usize::from(at)].triggers.book).into_iter();
+        triggers
+            .flat_map(|book| Side::ALL.iter().flat_map(|side| book.orders(&self.orders, *side)))
+            .map(|slot| self.order_view(slot))
+    }
+
     /// The open orders of an account, by ascending id.
     pub fn orders_of(&self, account: AccountId) -> impl Iterator<Item = OrderState> + '_ {
         let known = |slot: u32| (slot != NIL).then_some(slot);
@@ -284,6 +300,19 @@ impl Core {
         })
     }
 
+    fn trigger_of(&self, slot: Slot, detail: &Detail) -> Option<Trigger> {
+        if !detail.attributes.role.waits() {
+            return None;
+        }
+        let triggers = &self.markets[usize::from(detail.market)].triggers;
+        let (trigger_side, price) = triggers.book.locate(&self.orders, slot);
+        let kind = match trigger_side == detail.attributes.side {
+            true => TriggerKind::TakeProfit,
+            false => TriggerKind::Stop,
+        };
+        Some(Trigger { kind, price })
+    }
+
     pub(crate) fn order_view(&self, slot: Slot) -> OrderState {
         let order = self.orders.get(slot);
         let detail = self.open.get(slot.at());
@@ -304,7 +333,8 @@ impl Core {
             post_only: attributes.post_only,
             self_trade: attributes.self_trade,
             handling: attributes.unpacked_handling(),
-            is_market: attributes.is_market,
+            is_market: attributes.role.is_market(),
+            trigger: self.trigger_of(slot, detail),
             maker_fee_ppm: detail.fees.maker_ppm(),
             taker_fee_ppm: detail.fees.taker_ppm(),
             fee_residue: detail.fees.residue(),

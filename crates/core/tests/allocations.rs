@@ -5,10 +5,10 @@
 
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
-    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder, OrderId, OrderKind,
-    OrderRef, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
-    TradingRules, Transfer,
+    AccountId, Amend, Amount, ClientOrderId, Command, ConditionalOrder, CurrencyId, Done,
+    DoneReason, EngineId, Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder,
+    OrderId, OrderKind, OrderRef, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TradingRules, Transfer, Trigger, TriggerKind,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -51,6 +51,7 @@ struct Tally {
     amended: u64,
     cancelled: u64,
     expired: u64,
+    triggered: u64,
 }
 
 impl EventSink for Tally {
@@ -58,6 +59,7 @@ impl EventSink for Tally {
         match event {
             Event::Trade(_) => self.trades += 1,
             Event::Amended(_) => self.amended += 1,
+            Event::Triggered(_) => self.triggered += 1,
             Event::Done(Done { reason: DoneReason::Cancelled, .. }) => self.cancelled += 1,
             Event::Done(Done { reason: DoneReason::Expired, .. }) => self.expired += 1,
             _ => {}
@@ -204,10 +206,20 @@ impl Trader {
                 Price(990 + (self.draw >> 50) as i64 % 21),
             )
         };
-        let outcome = self.apply(&Command::Place(match kind {
+        let terms = match kind {
             OrderKind::Limit => limit,
             kind => NewOrder { kind, price: Price::ZERO, ..limit },
-        }));
+        };
+        let waits = self.below(8) == 0 && !kind.takes_levels();
+        let outcome = if waits {
+            let kind = TriggerKind::ALL[self.below(2) as usize];
+            let trigger = Trigger { kind, price: Price(990 + self.below(21) as i64) };
+            let terms = NewOrder { minimum_quantity: Quantity::ZERO, ..terms };
+            let order = ConditionalOrder { terms, trigger, immediate: true };
+            self.apply(&Command::PlaceConditional(order))
+        } else {
+            self.apply(&Command::Place(terms))
+        };
         if let Outcome::Order { order, status, .. } = outcome
             && status.is_open()
         {
@@ -228,6 +240,7 @@ fn steady_state_allocates_nothing(named: bool) {
     assert!(trader.sink.amended - tally.amended > 1_000, "hardly anything was amended");
     assert!(trader.sink.cancelled - tally.cancelled > 1_000, "hardly anything was cancelled");
     assert!(trader.sink.expired - tally.expired > 100, "hardly anything expired");
+    assert!(trader.sink.triggered - tally.triggered > 1_000, "hardly anything was triggered");
     trader.core.check().unwrap();
 }
 

@@ -100,6 +100,9 @@ alterations! {
     late_transitions_that_are_dropped_are_noticed: LateTransitionsDropped;
     a_cancel_in_a_no_cancel_period_is_noticed: NoCancelIgnored;
     a_day_that_ends_by_the_clock_is_noticed: DayEndsByClock;
+    triggered_orders_entered_by_age_are_noticed: TriggersByAge;
+    triggers_that_forget_are_noticed: TriggersForget;
+    a_triggered_order_of_a_restricted_account_is_noticed: TriggeredThoughRestricted;
 }
 
 /// Since rules version 4 every limit in a book is on the tick.

@@ -20,6 +20,11 @@ fn an_order_is_checked_in_the_documented_order() {
 }
 
 #[test]
+fn an_order_that_waits_is_checked_in_the_documented_order() {
+    assert_eq!(documented("PlaceConditional"), reference::conditional::conditional_checks());
+}
+
+#[test]
 fn an_amendment_is_checked_in_the_documented_order() {
     assert_eq!(documented("Amend"), reference::amend::amend_checks());
 }

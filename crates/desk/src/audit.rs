@@ -149,6 +149,8 @@ fn is_outcome(command: CommandKind, event: &Event) -> bool {
                 | Event::Done(_)
                 | Event::Reduced(_)
                 | Event::Amended(_)
+                | Event::TriggerSet(_)
+                | Event::Triggered(_)
                 | Event::CancelProgress { .. }
                 | Event::Uncrossed(_)
                 | Event::Interrupted(_)

@@ -66,6 +66,7 @@ impl Needs for SubmitBatch {
 fn traded_account(command: &EngineCommand) -> Result<AccountId> {
     match command {
         EngineCommand::Place(order) => Ok(order.account),
+        EngineCommand::PlaceConditional(order) => Ok(order.terms.account),
         EngineCommand::Cancel { account, .. } => Ok(*account),
         EngineCommand::Amend(amend) => Ok(amend.account),
         _ => {

@@ -78,15 +78,15 @@ pub use query::{
     FindOrder, Freshness, GetAuction, GetBalances, GetBook, GetCalendar, GetInstrument,
     GetOrderBook, GetPublishedSeq, GetReport, GetRestriction, GetStatus, GetTicker, GetTime,
     GetTrades, IdentifyOrder, InstrumentSummary, ListAccounts, ListCalendars, ListFills,
-    ListInstruments, ListOrders, ListRestrictions, MarketSummary, Page, QueryError, QueryHandler,
-    ReadFeed, Report, RequiredState, Status,
+    ListInstruments, ListOrders, ListRestrictions, MarketSummary, OrderSelection, Page, QueryError,
+    QueryHandler, ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
     AmendOrder, AssignCalendar, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
     CreateInstrument, CreateMember, Deposit, Disconnect, HaltTrading, HoldWithdrawal, Kill,
-    LiftKill, MoveTransition, PayOut, PlaceOrder, ReleaseWithdrawal, SetAuctionRules,
-    SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, ToEngine,
+    LiftKill, MoveTransition, PayOut, PlaceConditionalOrder, PlaceOrder, ReleaseWithdrawal,
+    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

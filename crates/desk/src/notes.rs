@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use rialto_bus::Context;
-use rialto_model::{Command, Deposit, OrderSize, Outcome, RestrictionTarget};
+use rialto_model::{Command, ConditionalOrder, Deposit, OrderSize, Outcome, RestrictionTarget};
 
 /// Records the account and the terms of a command. Prices and quantities are in units of the
 /// instrument's scale, which the desk does not know.
@@ -11,7 +11,8 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
         return;
     }
     match command {
-        Command::Place(order) => {
+        Command::Place(order)
+        | Command::PlaceConditional(ConditionalOrder { terms: order, .. }) => {
             cx.note("account", &order.account.0);
             cx.note("instrument", &order.instrument.0);
             cx.note("side", &order.side);
@@ -21,6 +22,10 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
                 OrderSize::Quote(amount) => cx.note("quote_units", &amount.0),
             }
             cx.note("time_in_force", &order.time_in_force);
+            if let Command::PlaceConditional(ConditionalOrder { trigger, .. }) = command {
+                cx.note("trigger", &trigger.kind);
+                cx.note("trigger_price_units", &trigger.price.0);
+            }
         }
         Command::Amend(amend) => cx.note("account", &amend.account.0),
         Command::MassCancel(which) => cx.note("account", &which.account.0),

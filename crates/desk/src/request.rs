@@ -4,10 +4,10 @@ use crate::{Answer, Scope};
 use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
-    AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ContractTerms,
-    CurrencyCode, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MassCancel, MemberId,
-    Name, NewOrder, OrderRef, Reference, Restrict, Restriction, RestrictionTarget, Scale,
-    Timestamp, TradingRules, Transfer,
+    AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ConditionalOrder,
+    ContractTerms, CurrencyCode, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
+    MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Restrict, Restriction,
+    RestrictionTarget, Scale, Timestamp, TradingRules, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -78,6 +78,13 @@ requests! {
         order: NewOrder,
     } needs Trade of |it: &PlaceOrder| it.order.account,
       command |it| EngineCommand::Place(it.order);
+
+    /// Enters an order that waits for its trigger.
+    "place_conditional_order" PlaceConditionalOrder {
+        /// The order.
+        order: ConditionalOrder,
+    } needs Trade of |it: &PlaceConditionalOrder| it.order.terms.account,
+      command |it| EngineCommand::PlaceConditional(it.order);
 
     /// Cancels an order.
     "cancel_order" CancelOrder {

@@ -7,8 +7,8 @@ use crate::{
     AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AssignCalendar, AtField, CancelOrder, CancelOrders,
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery,
     FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HaltTrading,
-    HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceOrder,
-    PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules,
+    HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceConditionalOrder,
+    PlaceOrder, PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules,
     SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
     SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
@@ -30,7 +30,7 @@ macro_rules! decided_later {
 }
 
 decided_later! {
-    PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit, Kill,
+    PlaceOrder, PlaceConditionalOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit, Kill,
     LiftKill, SetRestriction, PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal,
     CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules, SetAuctionRules,
     SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument, FindCurrency, GetTime,

@@ -5,9 +5,9 @@ mod stage;
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
     FindInstrument, FindOrder, Forbidden, Freshness, GetBalances, GetBook, GetPublishedSeq,
-    GetStatus, Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel,
-    QueryError, ReadFeed, ReplayStop, RequiredState, Resume, Scope, Subscribe, Subscription,
-    TakeBackup,
+    GetStatus, Grant, IdentifyOrder, ListAccounts, ListOrders, OrderSelection, PlaceOrder,
+    PrivateChannel, QueryError, ReadFeed, ReplayStop, RequiredState, Resume, Scope, Subscribe,
+    Subscription, TakeBackup,
 };
 use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, Outcome, RejectReason, Seq,
@@ -26,7 +26,7 @@ fn query_error(error: &Error) -> Option<QueryError> {
 }
 
 fn open_orders(account: AccountId, limit: usize) -> ListOrders {
-    ListOrders { account, instrument: None, ended: false, after: None, limit }
+    ListOrders { account, instrument: None, which: OrderSelection::Open, after: None, limit }
 }
 
 #[tokio::test]

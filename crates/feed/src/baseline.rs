@@ -10,7 +10,7 @@ use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
     AccountId, Amount, AuctionRules, ContractTerms, Currency, CurrencyId, DoneReason, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus,
-    Price, Quantity, Restrict, Seq, Timestamp, Trade, Transfer,
+    Price, Quantity, Restrict, Seq, Timestamp, Trade, Transfer, Trigger,
 };
 
 /// The state of an engine as of a sequence, from a snapshot.
@@ -108,8 +108,11 @@ pub struct BaselineOrder {
     pub remaining: Quantity,
     /// The reserve of the order.
     pub reserved: Amount,
-    /// Whether it stands on the book, rather than having more to trade as an incoming order.
+    /// Whether it stands on the book, rather than waiting for a trigger or having more to trade as an
+    /// incoming order.
     pub resting: bool,
+    /// What it waits for.
+    pub trigger: Option<Trigger>,
 }
 
 /// An order of a [`Baseline`] that has ended.
@@ -220,6 +223,7 @@ impl Feed {
                 account,
                 status: ended.done.map_or(OrderStatus::Filled, |done| ended_as(done, ended.filled)),
                 done: ended.done,
+                trigger: None,
                 resting: false,
                 changed: false,
                 quantity: match ended.terms.size {
@@ -263,13 +267,18 @@ impl Feed {
                 *quantity = entered.quantity;
             }
             let untraded = entered.filled == Quantity::ZERO;
-            let status = if untraded { OrderStatus::Open } else { OrderStatus::PartiallyFilled };
+            let status = match (entered.trigger, untraded) {
+                (Some(_), _) => OrderStatus::Waiting,
+                (None, true) => OrderStatus::Open,
+                (None, false) => OrderStatus::PartiallyFilled,
+            };
             let order = Order {
                 order,
                 terms,
                 account,
                 status,
                 done: None,
+                trigger: entered.trigger,
                 resting: false,
                 changed: false,
                 quantity: entered.quantity,

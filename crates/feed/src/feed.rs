@@ -107,6 +107,8 @@ impl Feed {
             Event::Done(ref done) => self.done(at, done)?,
             Event::Reduced(ref reduced) => self.reduced(at, reduced)?,
             Event::Amended(ref amended) => self.amended(at, amended)?,
+            Event::TriggerSet(ref set) => self.trigger_set(at, set)?,
+            Event::Triggered(ref triggered) => self.triggered(at, triggered)?,
             Event::DeadManSet { account, due } => {
                 let slot = self.account_slot(at, account)?;
                 self.accounts.slots[slot as usize].dead_man = due;

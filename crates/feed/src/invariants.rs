@@ -193,6 +193,7 @@ mod tests {
             remaining: Quantity(10),
             reserved: Amount(100),
             resting: true,
+            trigger: None,
         };
         let held = |account, number, available, reserved| BaselineBalance {
             account,

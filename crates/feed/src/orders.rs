@@ -7,7 +7,7 @@ use crate::list::{Link, Linked, List};
 use crate::view::{Moment, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus,
-    Quantity,
+    Quantity, Trigger,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -25,6 +25,8 @@ pub(crate) struct Order {
     pub(crate) account: u32,
     pub(crate) status: OrderStatus,
     pub(crate) done: Option<DoneReason>,
+    /// What it waits for.
+    pub(crate) trigger: Option<Trigger>,
     pub(crate) resting: bool,
     /// Whether it stands in the list of changed orders.
     pub(crate) changed: bool,
@@ -67,6 +69,7 @@ impl Order {
             terms: self.terms,
             status: self.status,
             done: self.done,
+            trigger: self.trigger,
             resting: self.resting,
             quantity: self.quantity,
             filled: self.filled,

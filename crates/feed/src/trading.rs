@@ -8,6 +8,7 @@ use crate::{Feed, FoldError, Update};
 use rialto_model::{
     Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Instrument, InstrumentId,
     OrderId, OrderKind, OrderSize, OrderStatus, Quantity, Reduced, Rested, Role, Side, Trade,
+    TriggerSet, Triggered,
 };
 
 impl Feed {
@@ -28,6 +29,7 @@ impl Feed {
             account,
             status: OrderStatus::Open,
             done: None,
+            trigger: None,
             resting: false,
             changed: false,
             quantity,
@@ -167,7 +169,7 @@ impl Feed {
         }
         self.release(at, index, slot, event.released);
         let order = &mut self.orders.slab[slot as usize];
-        order.done = Some(event.reason);
+        (order.done, order.trigger) = (Some(event.reason), None);
         let status = ended_as(event.reason, order.filled);
         self.orders.touch(slot, at);
         self.orders.end(slot, status, &mut self.accounts.slots[account as usize]);
@@ -212,6 +214,30 @@ impl Feed {
         let account = order.account;
         self.orders.touch(slot, at);
         self.reserve(at, index, account, event.side, event.reserved);
+        Ok(())
+    }
+
+    pub(crate) fn trigger_set(&mut self, at: Moment, event: &TriggerSet) -> Result<(), FoldError> {
+        let (slot, _) = self.open_order(at, event.order, event.instrument)?;
+        let order = &mut self.orders.slab[slot as usize];
+        agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        order.status = OrderStatus::Waiting;
+        order.trigger = Some(event.trigger);
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn triggered(&mut self, at: Moment, event: &Triggered) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let order = &mut self.orders.slab[slot as usize];
+        let waits = i64::from(order.status == OrderStatus::Waiting);
+        agree(at, event.order, "its wait for a trigger", 1, waits)?;
+        agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
+        order.status = OrderStatus::Open;
+        order.trigger = None;
+        order.terms.price = event.price;
+        self.release(at, index, slot, event.released);
+        self.orders.touch(slot, at);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use rialto_model::{
     AccountId, Amount, CircuitBreakerRule, CurrencyId, DoneReason, InstrumentId, InstrumentState,
     Interrupted, MemberId, Name, NewOrder, OrderId, OrderStatus, PlannedTransition, Price,
-    Quantity, Reference, Restriction, Role, Seq, Side, Timestamp, TradeId,
+    Quantity, Reference, Restriction, Role, Seq, Side, Timestamp, TradeId, Trigger,
 };
 
 /// A point in the history of the engine.
@@ -209,6 +209,8 @@ pub struct OrderView {
     pub status: OrderStatus,
     /// Why it ended, if it ended without being filled or was sized in quote currency.
     pub done: Option<DoneReason>,
+    /// What it waits for.
+    pub trigger: Option<Trigger>,
     /// Whether it is on the book. A suspended taker is open and not on the book.
     pub resting: bool,
     /// Total quantity; zero for an order sized in quote currency.

@@ -57,6 +57,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
             remaining: order.remaining,
             reserved: order.reserved,
             resting: true,
+            trigger: None,
         }
     });
     Baseline {

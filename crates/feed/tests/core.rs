@@ -426,6 +426,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                     DoneReason::QuoteSpent => "quote spent",
                     DoneReason::AuctionEnded => "auction ended",
                     DoneReason::Restricted => "restricted",
+                    DoneReason::Refused => "refused",
                 },
                 Event::Reduced(reduced) => match reduced.reason {
                     ReduceReason::Amended => "reduced",
@@ -453,6 +454,8 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 },
                 Event::CircuitBreakerSet(_) => "circuit breaker set",
                 Event::LimitStateSet { .. } => "limit state set",
+                Event::TriggerSet(_) => "trigger set",
+                Event::Triggered(_) => "triggered",
                 Event::ContractTermsSet { .. } => "contract terms set",
                 _ => continue,
             };

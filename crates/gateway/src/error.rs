@@ -337,12 +337,14 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::TimerInvalid
         | R::HaltInvalid
         | R::CircuitBreakerInvalid
+        | R::TriggerPriceInvalid
         | R::TransitionInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
         | R::ReferenceConflict
         | R::AlreadyExists
         | R::HasOpenOrders
         | R::OrderExpired
+        | R::OrderWaiting
         | R::RulesVersionOlder
         | R::ReferenceTooOld
         | R::StateChangeInvalid
@@ -368,6 +370,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::NotionalTooLarge
         | R::InsufficientBalance
         | R::WouldCross
+        | R::WouldTrigger
         | R::NoLiquidity
         | R::Unfillable
         | R::TooDeep
@@ -392,7 +395,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownCalendar => Some("calendar"),
         R::UnknownTransition => Some("at"),
         R::TransitionInvalid => Some("to"),
-        R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired => Some("id"),
+        R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired | R::OrderWaiting => Some("id"),
+        R::TriggerPriceInvalid | R::WouldTrigger => Some("trigger_price"),
         R::PriceNotPositive
         | R::PriceOffTick
         | R::PriceOutsideCollar

@@ -25,6 +25,8 @@ pub(crate) struct Asked {
     pub(crate) quantity: Option<Quantity>,
     /// The minimum quantity that must trade at once; 0 is none.
     pub(crate) minimum_quantity: Quantity,
+    /// Whether it was to wait for a trigger.
+    pub(crate) waits: bool,
 }
 
 /// The same error with value and limit in its message, for rejects about a limit. The limits are
@@ -67,7 +69,9 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     let for_auction = asked.time_in_force.is_for_auction();
     let in_quote = asked.quantity.is_none();
     let trades_at_once = asked.time_in_force.trades_at_once();
-    if let Some(message) = minimum_quantity(asked) {
+    if asked.waits {
+        waiting_combination(asked)
+    } else if let Some(message) = minimum_quantity(asked) {
         ("minimum_quantity", message)
     } else if asked.kind == OrderKind::FiveLevels && !trades_at_once {
         let message = format!(
@@ -96,6 +100,22 @@ fn combination(asked: &Asked) -> (&'static str, String) {
         );
         ("time_in_force", message)
     }
+}
+
+/// The same of an order that waits for a trigger.
+fn waiting_combination(asked: &Asked) -> (&'static str, String) {
+    let (field, what) = if asked.quantity.is_none() {
+        ("quote_amount", "quote_amount".to_owned())
+    } else if asked.minimum_quantity != Quantity::ZERO {
+        ("minimum_quantity", "minimum_quantity".to_owned())
+    } else if asked.post_only != PostOnly::Off {
+        ("post_only", "post_only".to_owned())
+    } else if asked.kind.takes_levels() {
+        ("kind", format!("kind {}", asked.kind.name()))
+    } else {
+        ("time_in_force", format!("time_in_force {}", asked.time_in_force.name()))
+    };
+    (field, format!("An order with a trigger cannot have {what}."))
 }
 
 /// Why the minimum quantity that must trade at once does not go with the order.

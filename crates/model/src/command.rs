@@ -2,10 +2,10 @@
 
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ContractTerms, CurrencyCode,
-    CurrencyId, HaltScope, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder,
-    OrderRef, PlannedTransition, Price, Quantity, Reference, Restrict, Scale, Side, Timestamp,
-    TradingRules,
+    AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ConditionalOrder,
+    ContractTerms, CurrencyCode, CurrencyId, HaltScope, InstrumentId, InstrumentSpec,
+    InstrumentState, MemberId, Name, NewOrder, OrderRef, PlannedTransition, Price, Quantity,
+    Reference, Restrict, Scale, Side, Timestamp, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -237,6 +237,8 @@ pub enum Command {
         /// All its terms.
         terms: ContractTerms,
     },
+    /// Enters an order that waits for its trigger.
+    PlaceConditional(ConditionalOrder),
 }
 
 impl Command {
@@ -279,6 +281,7 @@ impl Command {
             Command::HaltTrading { .. } => CommandKind::HaltTrading,
             Command::SetCircuitBreaker(_) => CommandKind::SetCircuitBreaker,
             Command::SetContractTerms { .. } => CommandKind::SetContractTerms,
+            Command::PlaceConditional(_) => CommandKind::PlaceConditional,
         }
     }
 }

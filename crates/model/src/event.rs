@@ -6,7 +6,7 @@ use crate::{
     AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms,
     Currency, CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
     MemberId, Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason,
-    Restrict, Side, Timestamp, TradeId, TradingRules,
+    Restrict, Side, Timestamp, TradeId, TradingRules, Trigger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +107,8 @@ enumeration! {
         AuctionEnded = 9, "auction_ended";
         /// The venue, its member, its account or its instrument was restricted.
         Restricted = 10, "restricted";
+        /// It was triggered, and is then refused as an order with its limit would be.
+        Refused = 11, "refused";
     }
 }
 
@@ -192,6 +194,41 @@ pub struct Amended {
     pub reserved: Amount,
 }
 
+/// An order that was accepted waits for its trigger. Until then it trades with nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriggerSet {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// What it waits for.
+    pub trigger: Trigger,
+}
+
+/// An order that waited was triggered, and is entered under its id. Trades may follow, then [`Rested`] or
+/// [`Done`] unless it is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Triggered {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// The limit in force.
+    pub price: Price,
+    /// The quantity that is entered.
+    pub remaining: Quantity,
+    /// Moved from reserved back to available, where the limit in force needs less.
+    pub released: Amount,
+}
+
 enumeration! {
     /// The kinds of commands, numbered as in the journal.
     pub enum CommandKind {
@@ -251,6 +288,8 @@ enumeration! {
         SetCircuitBreaker = 26, "set_circuit_breaker";
         /// [`crate::Command::SetContractTerms`]
         SetContractTerms = 27, "set_contract_terms";
+        /// [`crate::Command::PlaceConditional`]
+        PlaceConditional = 28, "place_conditional";
     }
 }
 
@@ -507,6 +546,10 @@ pub enum Event {
         /// All its terms.
         terms: ContractTerms,
     },
+    /// An order waits for its trigger.
+    TriggerSet(TriggerSet),
+    /// An order was triggered.
+    Triggered(Triggered),
 }
 
 /// Trading is halted for a time.
@@ -627,6 +670,10 @@ enumeration! {
         LimitStateSet = 35, "limit_state_set";
         /// [`Event::ContractTermsSet`]
         ContractTermsSet = 36, "contract_terms_set";
+        /// [`Event::TriggerSet`]
+        TriggerSet = 37, "trigger_set";
+        /// [`Event::Triggered`]
+        Triggered = 38, "triggered";
     }
 }
 
@@ -673,6 +720,8 @@ impl Event {
             Event::CircuitBreakerSet(_) => EventKind::CircuitBreakerSet,
             Event::LimitStateSet { .. } => EventKind::LimitStateSet,
             Event::ContractTermsSet { .. } => EventKind::ContractTermsSet,
+            Event::TriggerSet(_) => EventKind::TriggerSet,
+            Event::Triggered(_) => EventKind::Triggered,
         }
     }
 }

@@ -47,6 +47,7 @@ mod scope;
 pub mod testing;
 mod text;
 mod timetable;
+mod trigger;
 
 pub use attribution::{Attributed, Attribution, AuditReason, AuditReasonError, KeyId};
 pub use codec::{
@@ -60,7 +61,7 @@ pub use contract::{ContractTerms, LotFees};
 pub use enumeration::Enumeration;
 pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,
-    Reduced, Rejected, Rested, Trade, TradingHalted, Uncrossed,
+    Reduced, Rejected, Rested, Trade, TradingHalted, TriggerSet, Triggered, Uncrossed,
 };
 pub use halt::{CircuitBreakerRule, HaltCause, HaltScope};
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
@@ -79,3 +80,4 @@ pub use rialto_clock::Timestamp;
 pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
 pub use timetable::{PlannedTransition, TransitionError};
+pub use trigger::{ConditionalOrder, Trigger, TriggerKind};

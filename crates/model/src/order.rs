@@ -356,14 +356,16 @@ enumeration! {
         Expired = 4, "expired";
         /// Never accepted.
         Rejected = 5, "rejected";
+        /// Waits for its trigger.
+        Waiting = 6, "waiting";
     }
 }
 
 impl OrderStatus {
-    /// Whether the order still stands on the book.
+    /// Whether the order has not ended: it stands on the book, or waits for its trigger.
     #[must_use]
     pub fn is_open(self) -> bool {
-        matches!(self, OrderStatus::Open | OrderStatus::PartiallyFilled)
+        matches!(self, OrderStatus::Open | OrderStatus::PartiallyFilled | OrderStatus::Waiting)
     }
 }
 

@@ -107,6 +107,9 @@ reasons! {
     NoCancelPeriod = 61, "no_cancel_period", "Until the auction of this call, orders cannot be cancelled or amended.";
     HaltInvalid = 62, "halt_invalid", "A halt lasts from a millisecond to a day.";
     CircuitBreakerInvalid = 63, "circuit_breaker_invalid", "The instrument of a circuit breaker must follow its calendar and have a reference price, its range must be below 1000000 ppm, and its halt last from a millisecond to a day.";
+    TriggerPriceInvalid = 64, "trigger_price_invalid", "The trigger price must be positive and a multiple of the tick.";
+    WouldTrigger = 65, "would_trigger", "The last price has reached the trigger price already.";
+    OrderWaiting = 66, "order_waiting", "The order waits for its trigger and cannot be amended: cancel it and enter another.";
 }
 
 impl fmt::Display for RejectReason {

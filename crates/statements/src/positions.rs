@@ -182,6 +182,7 @@ impl Positions {
             | Event::TradingHalted(_)
             | Event::CircuitBreakerSet(_)
             | Event::LimitStateSet { .. }
+            | Event::TriggerSet(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;
@@ -195,6 +196,9 @@ impl Positions {
                 fold.reserve(it.account, it.instrument, it.side, change)
             }
             Event::Reduced(ref it) => {
+                fold.reserve(it.account, it.instrument, it.side, -it.released.0)
+            }
+            Event::Triggered(ref it) => {
                 fold.reserve(it.account, it.instrument, it.side, -it.released.0)
             }
             Event::Trade(ref trade) => fold.trade(trade),

@@ -303,6 +303,15 @@ impl Book {
         (number != NO_LEVEL).then(|| self.levels.slab[number as usize].view())
     }
 
+    /// The first and the last order of the level at a price, if any order rests there.
+    #[must_use]
+    pub fn ends_at(&self, side: Side, price: Price) -> Option<(Slot, Slot)> {
+        let number = self.ladder(side).seek(key(side, price)).level;
+        let level = &self.levels.slab[number as usize];
+        // The level of `NO_LEVEL` has neither.
+        Slot::new(level.head).zip(Slot::new(level.tail))
+    }
+
     /// The side and price at which an order rests.
     #[must_use]
     #[inline]

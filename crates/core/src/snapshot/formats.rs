@@ -11,3 +11,5 @@ pub(super) const WITH_AUCTIONS: u32 = 4;
 pub(super) const WITH_CONTRACT_TERMS: u32 = 5;
 /// What follows a halt.
 pub(super) const WITH_RESUMED_PHASES: u32 = 6;
+/// Orders that wait for a trigger.
+pub(super) const WITH_TRIGGERS: u32 = 6;

@@ -2,7 +2,8 @@
 
 use super::SnapshotError;
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_WITHDRAWALS,
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS,
+    WITH_WITHDRAWALS,
 };
 use super::read_background::{background, works};
 use super::read_timetable::{calendars, halt};
@@ -16,18 +17,21 @@ use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
 use crate::limit_state::LimitState;
 use crate::limits::{CoreConfig, Limits};
-use crate::orders::{Attributes, STAND_IN};
+use crate::orders::{Attributes, Role, STAND_IN};
 use crate::ranges::TimedCall;
 use crate::references::KnownDeposit;
 use crate::restrictions::RestrictionPair;
 use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
+use crate::triggers::Reached;
 use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
     AccountId, Amount, AuctionRules, ContractTerms, CurrencyId, EngineId, InstrumentId,
     InstrumentSpec, InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM,
-    Price, PriceRange, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
+    Price, PriceRange, Quantity, RejectReason, Restriction, Seq, Side, TimeInForce, Timestamp,
+    TradingRules, Transfer, Trigger,
 };
+use std::collections::VecDeque;
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
 
@@ -56,7 +60,7 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
             let list = &mut core.markets[usize::from(market)].auction_orders;
             core.auction_links.append(list, slot);
             let detail = core.open.get(slot);
-            if detail.attributes.is_market {
+            if detail.attributes.role.is_market() {
                 list.add_market(detail.attributes.side, detail.price);
             }
         }
@@ -317,14 +321,15 @@ fn client_ids(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             let fits = !in_window || count <= core.limits.client_ids_max;
             from.refuse_unless(fits, "an account remembers too many orders")?;
             for _ in 0..count {
-                let (terms, answer) = (terms(from, account)?, answer(from)?);
+                let (terms, trigger) = (terms(from, account)?, trigger(from)?);
+                let answer = answer(from)?;
                 let end = end(from)?;
                 let known = core.client_ids.find(account, &terms.client_order_id).is_some();
                 let fine = !known && !terms.client_order_id.is_empty();
                 from.refuse_unless(fine, "a client order id is remembered twice or empty")?;
                 let at = match in_window {
-                    true => core.client_ids.remember(slot, &terms, answer, false),
-                    false => core.client_ids.restore_outside_window(&terms, answer),
+                    true => core.client_ids.remember(slot, &terms, trigger, answer, false),
+                    false => core.client_ids.restore_outside_window(&terms, trigger, answer),
                 };
                 if let Some(end) = end {
                     let ordered = matches!(answer, Outcome::Order { .. });
@@ -359,6 +364,14 @@ fn terms(from: &mut Reader<'_>, account: AccountId) -> Result<NewOrder> {
             false => from.quantity()?,
         },
     })
+}
+
+/// What a remembered order was entered to wait for.
+fn trigger(from: &mut Reader<'_>) -> Result<Option<Trigger>> {
+    if from.format < WITH_TRIGGERS || !from.bool()? {
+        return Ok(None);
+    }
+    Ok(Some(Trigger { kind: from.choice()?, price: from.price()? }))
 }
 
 fn answer(from: &mut Reader<'_>) -> Result<Outcome> {
@@ -399,31 +412,116 @@ fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
         for &side in Side::ALL {
             let mut before = None;
             for _ in 0..from.u32()? {
-                listed.push(order(core, from, market, side, &mut before)?);
+                let order = order(core, from, market, side)?;
+                let price = core.open.get(order.1).price;
+                let fine = is_behind(side, before.replace(price), price);
+                from.refuse_unless(fine, "an order stands behind one with a worse price")?;
+                listed.push(order);
             }
+        }
+    }
+    if from.format >= WITH_TRIGGERS {
+        for market in 0..core.markets.len() as u16 {
+            triggers(core, from, market, &mut listed)?;
         }
     }
     Ok(listed)
 }
 
-/// The next order of a side, behind one with the limit `before`.
-fn order(
+/// Whether an order of this price may stand behind one before it.
+fn is_behind(side: Side, before: Option<Price>, price: Price) -> bool {
+    before.is_none_or(|before| match side {
+        Side::Buy => before >= price,
+        Side::Sell => before <= price,
+    })
+}
+
+/// The orders of an instrument that wait for a trigger.
+fn triggers(
     core: &mut Core,
     from: &mut Reader<'_>,
     market: u16,
-    side: Side,
-    before: &mut Option<Price>,
+    listed: &mut Vec<Listed>,
+) -> Result<()> {
+    for &trigger_side in Side::ALL {
+        let mut before = None;
+        for _ in 0..from.u32()? {
+            let side = from.choice()?;
+            let price = from.price()?;
+            let fine = price.0 > 0 && is_behind(trigger_side, before.replace(price), price);
+            from.refuse_unless(fine, "an order waits behind one that is triggered later")?;
+            listed.push(waiting_order(core, from, (market, side), (trigger_side, price))?);
+        }
+    }
+    let (above, below, newest) = (from.price()?, from.price()?, OrderId(from.u64()?));
+    let mut reached = VecDeque::new();
+    for _ in 0..from.u32()? {
+        let (side, price, upto) = (from.choice()?, from.price()?, OrderId(from.u64()?));
+        let behind = Some(from.price()?).filter(|price| *price != Price::ZERO);
+        reached.push_back(Reached { side, price, upto, behind });
+    }
+    let triggers = &mut core.markets[usize::from(market)].triggers;
+    (triggers.above, triggers.below, triggers.newest) = (above, below, newest);
+    triggers.reached = reached;
+    Ok(())
+}
+
+/// An order that waits for a trigger on a side of the triggers and at a price.
+fn waiting_order(
+    core: &mut Core,
+    from: &mut Reader<'_>,
+    (market, side): (u16, Side),
+    (trigger_side, trigger): (Side, Price),
 ) -> Result<Listed> {
+    let mut taker = resting(core, from, market, side)?;
+    let time_in_force = taker.attributes.time_in_force;
+    let may_wait = time_in_force != TimeInForce::Fok
+        && !time_in_force.is_for_auction()
+        && taker.filled == Quantity::ZERO;
+    from.refuse_unless(may_wait, "an order cannot wait for a trigger")?;
+    taker.attributes.role = match taker.attributes.role {
+        Role::Market => Role::WaitingMarket,
+        _ => Role::Waiting,
+    };
+    let Remaining::Base(quantity) = taker.want else { unreachable!("it was read as a quantity") };
+    let (id, owner) = (taker.order, taker.member);
+    let order = LimitOrder { id, side: trigger_side, price: trigger, quantity, owner };
+    let book = &mut core.markets[usize::from(market)].triggers.book;
+    let inserted = book.insert(&mut core.orders, order);
+    let slot = from.needs(inserted.ok(), "an order cannot wait")?.at();
+    Ok(admit(core, slot, &taker))
+}
+
+/// The next order of a side.
+fn order(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Result<Listed> {
+    let taker = resting(core, from, market, side)?;
+    let attributes = taker.attributes;
+    let fine = attributes.time_in_force.is_for_auction() || attributes.role == Role::Plain;
+    from.refuse_unless(fine, "the rules in force do not know the attributes of an order")?;
+    let Remaining::Base(quantity) = taker.want else { unreachable!("it was read as a quantity") };
+    let (id, price, owner) = (taker.order, taker.limit, taker.member);
+    let book = &mut core.markets[usize::from(market)].book;
+    let order = LimitOrder { id, side, price, quantity, owner };
+    let inserted = book.insert(&mut core.orders, order);
+    let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
+    Ok(admit(core, slot, &taker))
+}
+
+/// Keeps what an order in a slot has besides its place.
+fn admit(core: &mut Core, slot: u32, taker: &Taker) -> Listed {
+    core.open.cover(core.orders.slots());
+    *core.open.get_mut(slot) = taker.detail();
+    if taker.expire_at != Timestamp::MAX {
+        core.expiries.insert(slot, taker.expire_at, taker.order.0);
+    }
+    (taker.order, slot, taker.account, taker.market)
+}
+
+/// An open order that is not on its way. Its role is that of a market order or none.
+fn resting(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Result<Taker> {
     let id = order_id(core, from)?;
     let account = account_slot(core, from)?;
     let limit = from.price()?;
-    let is_in_order = before.replace(limit).is_none_or(|before| match side {
-        Side::Buy => before >= limit,
-        Side::Sell => before <= limit,
-    });
-    if !is_in_order {
-        return Err(from.wrong("an order stands behind one with a worse price"));
-    }
     let remaining = from.quantity()?;
     let total = from.quantity()?;
     let filled = total.checked_sub(remaining).filter(|filled| filled.0 >= 0);
@@ -434,14 +532,17 @@ fn order(
     let expire_at = from.time()?;
     let fees = fees(from)?;
     let mut attributes = attributes(from, side)?;
-    attributes.is_market = from.format >= WITH_AUCTIONS && from.bool()?;
-    let for_auction = attributes.time_in_force.is_for_auction();
-    let known = core.rules_since(attributes.time_in_force.rules_version_min())
-        && (for_auction || !attributes.is_market);
+    if from.format >= WITH_AUCTIONS && from.bool()? {
+        attributes.role = Role::Market;
+    }
+    let known = core.rules_since(attributes.time_in_force.rules_version_min());
     from.refuse_unless(known, "the rules in force do not know the attributes of an order")?;
     let client = client_entry(core, from, account)?;
     let member = core.accounts.get(account).member;
-    let taker = Taker {
+    let on_grid =
+        from.format < WITH_AUCTIONS || limit.0 % core.markets[usize::from(market)].grid.0 == 0;
+    from.refuse_unless(on_grid && limit.0 > 0, "an order is not on the grid of prices")?;
+    Ok(Taker {
         order: id,
         account,
         member,
@@ -457,20 +558,7 @@ fn order(
         reserved,
         fees,
         client,
-    };
-    let book = &mut core.markets[usize::from(market)].book;
-    let order = LimitOrder { id, side, price: limit, quantity: remaining, owner: member };
-    let inserted = book.insert(&mut core.orders, order);
-    let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
-    let on_grid =
-        from.format < WITH_AUCTIONS || limit.0 % core.markets[usize::from(market)].grid.0 == 0;
-    from.refuse_unless(on_grid && limit.0 > 0, "an order is not on the grid of prices")?;
-    core.open.cover(core.orders.slots());
-    *core.open.get_mut(slot) = taker.detail();
-    if expire_at != Timestamp::MAX {
-        core.expiries.insert(slot, expire_at, id.0);
-    }
-    Ok((id, slot, account, market))
+    })
 }
 
 /// The id of an order that the core has accepted.

@@ -1,6 +1,6 @@
 //! Background work from bytes: mass cancels, closings, uncrossings, and the work of rules version 1.
 
-use super::formats::WITH_AUCTIONS;
+use super::formats::{WITH_AUCTIONS, WITH_TRIGGERS};
 use super::read::{Result, account_slot};
 use super::reader::Reader;
 use crate::Core;
@@ -40,6 +40,17 @@ pub(super) fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         core.background.hold_up_behind(turns);
         uncrossings(core, from)?;
         walks(core, from)?;
+    }
+    if from.format >= WITH_TRIGGERS {
+        for _ in 0..from.u32()? {
+            let at = from.u16()?;
+            let market = core.markets.get_mut(usize::from(at));
+            let market = market.filter(|market| !market.triggers.has_turn);
+            from.needs(market, "an instrument without triggers has a turn, or has two")?
+                .triggers
+                .has_turn = true;
+            core.background.wait_triggering(at);
+        }
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! The state as bytes.
 
-use super::formats::{WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES};
+use super::formats::{
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS,
+};
 use super::write_timetable::{write_calendar, write_halt, write_halting};
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
@@ -12,10 +14,11 @@ use crate::instruments::Market;
 use crate::orders::NIL;
 use crate::ranges::TimedCall;
 use crate::taker::{Remaining, Taker};
+use crate::triggers::Triggers;
 use crate::work::BackgroundTask;
 use rialto_model::{
     Amount, AuctionRules, ClientOrderId, ContractTerms, CurrencyId, LotFees, NewOrder, OrderSize,
-    Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
+    Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer, Trigger,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
@@ -79,6 +82,9 @@ impl Core {
                     self.write_order(slot, &mut out);
                 }
             }
+        }
+        if out.format >= WITH_TRIGGERS {
+            self.markets.iter().for_each(|market| self.write_triggers(&market.triggers, &mut out));
         }
         out.bool(self.urgent.is_some());
         if let Some(taker) = &self.urgent {
@@ -230,6 +236,28 @@ impl Core {
             .filter_map(|client| client.checked_sub(1))
     }
 
+    /// The orders of an instrument that wait, and the prices that have reached some.
+    fn write_triggers(&self, triggers: &Triggers, out: &mut Writer) {
+        for side in [Side::Buy, Side::Sell] {
+            out.count(triggers.book.order_count(side));
+            for slot in triggers.book.orders(&self.orders, side) {
+                out.u8(self.open.get(slot.at()).attributes.side as u8);
+                out.price(triggers.book.locate(&self.orders, slot).1);
+                self.write_order(slot, out);
+            }
+        }
+        out.price(triggers.above);
+        out.price(triggers.below);
+        out.u64(triggers.newest.0);
+        out.count(triggers.reached.len());
+        for mark in &triggers.reached {
+            out.u8(mark.side as u8);
+            out.price(mark.price);
+            out.u64(mark.upto.0);
+            out.price(mark.behind.unwrap_or(Price::ZERO));
+        }
+    }
+
     fn write_order(&self, slot: Slot, out: &mut Writer) {
         let order = self.order_view(slot);
         out.u64(order.id.0);
@@ -311,6 +339,11 @@ impl Core {
                 out.u32(self.accounts.get(walk.cursor).id.0);
                 out.u64(walk.upto.0);
             }
+        }
+        if out.format >= WITH_TRIGGERS {
+            let triggering = self.background.triggering();
+            out.count(triggering.len());
+            triggering.for_each(|market| out.u16(market));
         }
     }
 
@@ -517,6 +550,13 @@ fn write_rules(rules: &TradingRules, out: &mut Writer) {
 
 fn write_remembered(remembered: &Remembered, out: &mut Writer) {
     write_terms(&remembered.terms, out);
+    if out.format >= WITH_TRIGGERS {
+        out.bool(remembered.trigger.is_some());
+        if let Some(Trigger { kind, price }) = remembered.trigger {
+            out.u8(kind as u8);
+            out.price(price);
+        }
+    }
     match remembered.answer {
         Outcome::Rejected { reason } => {
             out.u8(0);

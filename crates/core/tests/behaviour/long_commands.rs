@@ -1,8 +1,9 @@
 use crate::venue::*;
-use rialto_core::CoreConfig;
+use rialto_core::{CoreConfig, EVENTS_PER_COMMAND};
 use rialto_model::{
-    Command, Event, InstrumentState, MassCancel, NewOrder, OrderStatus, Outcome, Quantity,
-    RejectReason, Side, TimeInForce, Timestamp,
+    Command, ConditionalOrder, Event, InstrumentState, MassCancel, NewOrder, OrderStatus, Outcome,
+    Price, Quantity, RejectReason, Side, TimeInForce, Timestamp, TradingRules, Trigger,
+    TriggerKind,
 };
 
 fn crowd(order: NewOrder, count: usize) -> Venue {
@@ -123,4 +124,38 @@ fn a_tick_expires_256_orders_at_most() {
     venue.tick();
     assert_eq!(venue.done().len(), 44);
     assert!(!venue.core.has_background_work());
+}
+
+/// What a trade triggers is entered in several commands, each of which has a bounded number of events.
+#[test]
+fn ten_thousand_triggered_orders_are_entered_in_slices_and_in_order() {
+    for prices in [1, 5_000] {
+        let mut venue = Venue::ruled(TradingRules { open_orders_max: 20_000, ..rules() });
+        venue.enter(sell(ALICE, 10_000, 1));
+        venue.enter(buy(BOB, 10_000, 1));
+        let mut expected = Vec::new();
+        for number in 0..10_000 {
+            let price = Price(9_999 - number % prices);
+            let trigger = Trigger { kind: TriggerKind::Stop, price };
+            let order =
+                ConditionalOrder { terms: sell(CAROL, 20_000, 1), trigger, immediate: false };
+            let id = venue.unchecked(Command::PlaceConditional(order));
+            expected.push((-price.0, id));
+        }
+        expected.sort_unstable();
+        venue.enter(buy(BOB, 10, 1));
+        venue.place(sell(ALICE, 10, 1));
+        assert_eq!(venue.events.len(), 2, "the trade itself enters nothing");
+        let mut entered = Vec::new();
+        while venue.core.has_background_work() {
+            venue.unchecked(Command::Tick);
+            assert!(venue.events.len() <= EVENTS_PER_COMMAND, "{} events", venue.events.len());
+            entered.extend(venue.events.iter().filter_map(|event| match event {
+                Event::Triggered(triggered) => Some(triggered.order),
+                _ => None,
+            }));
+        }
+        assert_eq!(entered, expected.into_iter().map(|(_, id)| id).collect::<Vec<_>>());
+        venue.core.check().unwrap();
+    }
 }

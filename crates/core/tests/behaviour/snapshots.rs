@@ -2,17 +2,18 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    Amount, AuctionRules, CircuitBreakerRule, Command, ContractTerms, Event, InstrumentId,
-    InstrumentState, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId, OrderRef, OrderSize,
-    Outcome, PlannedTransition, PostOnly, Price, Quantity, RejectReason, Restrict, Restriction,
-    RestrictionTarget, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
+    Amount, AuctionRules, CircuitBreakerRule, Command, ConditionalOrder, ContractTerms, Event,
+    InstrumentId, InstrumentState, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Price, Quantity,
+    RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce,
+    Timestamp, TradingRules, Trigger, TriggerKind,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
 /// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up;
 /// restrictions; calendars; a circuit breaker that halted trading, one that is armed, a limit state and
-/// a halt that waits for an auction; terms of contracts.
+/// a halt that waits for an auction; terms of contracts; orders that wait for a trigger, and triggered ones.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -42,6 +43,7 @@ fn rich() -> Venue {
     restrictions(&mut venue);
     halts(&mut venue);
     contracts(&mut venue);
+    triggers(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -183,6 +185,49 @@ fn contracts(venue: &mut Venue) {
         venue.apply(Command::SetContractTerms { instrument, terms });
         venue.enter(NewOrder { instrument, ..buy(ALICE, 70, 1_000) });
     }
+}
+
+/// Orders wait in two instruments. In the first, more were triggered than a command enters, and one has
+/// come to wait since; the second is halted, and its orders were triggered before.
+fn triggers(venue: &mut Venue) {
+    let first = venue.core.instruments().len() as u32 + 1;
+    for symbol in ["TRIGGERED", "TRIGGERED-HALTED"] {
+        venue.apply(Command::CreateInstrument(spec(symbol, rules())));
+    }
+    for instrument in [first, first + 1].map(InstrumentId) {
+        let listed = |order| NewOrder { instrument, ..order };
+        let mut waits = |terms, kind, price| {
+            let trigger = Trigger { kind, price: Price(price) };
+            let order = ConditionalOrder { terms: listed(terms), trigger, immediate: false };
+            let outcome = venue.apply(Command::PlaceConditional(order));
+            assert!(!outcome.is_rejected(), "{outcome:?}");
+        };
+        for number in 0..300 {
+            waits(sell(BOB, 90, 1), TriggerKind::Stop, 99 - number % 5);
+        }
+        let client_order_id = "waits".parse().unwrap();
+        let named = NewOrder { client_order_id, ..buy(CAROL, 140, 3) };
+        if instrument.0 == first {
+            waits(named, TriggerKind::Stop, 130);
+        }
+        let market = NewOrder { kind: OrderKind::Market, ..buy(CAROL, 0, 3) };
+        waits(market, TriggerKind::Stop, 120);
+        waits(sell(CAROL, 140, 3), TriggerKind::TakeProfit, 140);
+        venue.enter(listed(sell(ALICE, 95, 1)));
+        venue.enter(listed(buy(ALICE, 96, 1)));
+        venue.enter(listed(sell(ALICE, 98, 1)));
+        venue.enter(listed(buy(CAROL, 98, 1)));
+        let trigger = Trigger { kind: TriggerKind::Stop, price: Price(97) };
+        let terms = listed(sell(BOB, 80, 2));
+        venue.apply(Command::PlaceConditional(ConditionalOrder {
+            terms,
+            trigger,
+            immediate: false,
+        }));
+    }
+    let (instrument, state) = (InstrumentId(first + 1), InstrumentState::Halted);
+    venue.apply(Command::SetInstrumentState { instrument, state });
+    venue.tick();
 }
 
 /// Instrument 7 is halted for a time, and 8 when it has uncrossed, since the circuit breaker of their

@@ -132,6 +132,17 @@ impl Venue {
         outcome
     }
 
+    /// Applies a command without a check of all invariants, which takes long where there are many
+    /// orders; returns the order of the answer, if it is about one.
+    pub fn unchecked(&mut self, command: Command) -> OrderId {
+        self.events.clear();
+        let (seq, time) = (Seq(self.core.seq().0 + 1), Timestamp(self.time));
+        match self.core.apply(seq, time, &command, &mut self.events) {
+            Outcome::Order { order, .. } => order,
+            _ => OrderId(0),
+        }
+    }
+
     pub fn tick(&mut self) -> &[Event] {
         self.apply(Command::Tick);
         &self.events
@@ -170,6 +181,11 @@ impl Venue {
 
     pub fn set_rules(&mut self, rules: TradingRules) -> Outcome {
         self.apply(Command::SetRules { instrument: SPOT, rules })
+    }
+
+    /// The rules of the instrument.
+    pub fn rules_of(&self) -> &TradingRules {
+        &self.core.instrument(SPOT).unwrap().instrument.spec.rules
     }
 
     /// Available and reserved.

@@ -119,6 +119,12 @@ pub enum Alteration {
     LotFeesChangeAnyTime,
     /// An order may be worth more than the terms of its contract allow.
     NotionalUnlimited,
+    /// Of orders that are triggered at once, the oldest is entered first.
+    TriggersByAge,
+    /// An order that was triggered waits on if the price has returned.
+    TriggersForget,
+    /// A triggered order is entered though its account is restricted.
+    TriggeredThoughRestricted,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

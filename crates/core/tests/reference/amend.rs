@@ -4,9 +4,12 @@ use super::entry::{Check, Verdict, demand};
 use super::{Alteration, Order, Reference};
 use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
 
-const CHECKS: [Check<Amend>; 14] = [
+const CHECKS: [Check<Amend>; 15] = [
     ("account", |venue, amend| venue.account(amend.account).map(drop)),
     ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
+    ("whether it waits for a trigger", |venue, amend| {
+        demand(venue.amended(amend).waits.is_none(), RejectReason::OrderWaiting)
+    }),
     ("state of the instrument", |venue, amend| venue.of(&venue.amended(amend)).check_entry()),
     ("restrictions, unless it only becomes smaller", |venue, amend| {
         let change = venue.change(amend);

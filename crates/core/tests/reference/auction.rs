@@ -272,6 +272,7 @@ impl Reference {
         if state == InstrumentState::Open {
             self.find_limit_state(id);
         }
+        self.begin_triggering(id);
     }
 
     pub(super) fn has_an_auction_to_do(&self, id: InstrumentId) -> bool {

@@ -172,6 +172,7 @@ impl Reference {
     ) -> (u32, Option<Work>) {
         let mut orders = self.queue(instrument, Side::Buy);
         orders.extend(self.queue(instrument, Side::Sell));
+        orders.extend(self.waiting_queue(instrument));
         let reason = self.why_cleared(instrument);
         let mut cancelled = 0;
         for order in orders {

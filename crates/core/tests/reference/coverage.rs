@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Coverage(BTreeMap<String, u64>);
 
 /// All reasons for an end.
-pub const DONE_REASONS: [DoneReason; 11] = [
+pub const DONE_REASONS: [DoneReason; 12] = [
     DoneReason::Cancelled,
     DoneReason::Remainder,
     DoneReason::SelfTrade,
@@ -26,10 +26,11 @@ pub const DONE_REASONS: [DoneReason; 11] = [
     DoneReason::QuoteSpent,
     DoneReason::AuctionEnded,
     DoneReason::Restricted,
+    DoneReason::Refused,
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 38] = [
+pub const EVENT_KINDS: [&str; 40] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -68,10 +69,12 @@ pub const EVENT_KINDS: [&str; 38] = [
     "CircuitBreakerSet",
     "LimitStateSet",
     "ContractTermsSet",
+    "TriggerSet",
+    "Triggered",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 71] = [
+pub const SITUATIONS: [(&str, u64); 78] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -143,6 +146,13 @@ pub const SITUATIONS: [(&str, u64); 71] = [
     ("minimum quantity traded at once", 50),
     ("rest of an order for the best price stands", 20),
     ("order for five levels traded at several prices", 10),
+    ("order triggered", 200),
+    ("triggered order traded", 100),
+    ("triggered order triggered others", 20),
+    ("order triggered at entry", 50),
+    ("orders triggered in several Ticks", 5),
+    ("triggered order restricted", 2),
+    ("snapshot with triggered orders", 10),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -185,6 +195,8 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::CircuitBreakerSet(_) => "CircuitBreakerSet",
         Event::LimitStateSet { .. } => "LimitStateSet",
         Event::ContractTermsSet { .. } => "ContractTermsSet",
+        Event::TriggerSet(_) => "TriggerSet",
+        Event::Triggered(_) => "Triggered",
     }
 }
 
@@ -397,6 +409,41 @@ impl Coverage {
         if *command == Command::Tick && !is_extended && events.iter().filter_map(called).any(waits)
         {
             self.saw("halt of a call that waits for a command ended");
+        }
+    }
+
+    /// Counts what triggers do.
+    pub fn note_triggers(&mut self, command: &Command, events: &[Event], now: &Reference) {
+        let triggered = events.iter().filter_map(|event| match event {
+            Event::Triggered(triggered) => Some(triggered),
+            _ => None,
+        });
+        for one in triggered.clone() {
+            self.saw("order triggered");
+            let trades = |event: &Event| matches!(event, Event::Trade(trade) if trade.taker_order == one.order);
+            if events.iter().any(trades) {
+                self.saw("triggered order traded");
+            }
+        }
+        let is_left =
+            now.orders.iter().any(|order| order.waits.is_some_and(|waits| waits.reached.is_some()));
+        if triggered.clone().count() > 20 && is_left {
+            self.saw("orders triggered in several Ticks");
+        }
+        let restricted = |event: &Event| matches!(event, Event::Done(done) if done.reason == DoneReason::Restricted);
+        let cancels = |event: &Event| matches!(event, Event::CancelProgress { .. });
+        if events.iter().any(restricted) && !events.iter().any(cancels) {
+            self.saw("triggered order restricted");
+        }
+        let number = now.prices_that_triggered;
+        if triggered.count() > 0 && number > self.times("prices that triggered") {
+            self.saw("triggered order triggered others");
+        }
+        self.0.insert("prices that triggered".to_owned(), number);
+        if let Command::PlaceConditional(_) = command
+            && !now.triggering.is_empty()
+        {
+            self.saw("order triggered at entry");
         }
     }
 

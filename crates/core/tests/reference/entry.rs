@@ -111,14 +111,15 @@ impl Reference {
         let is_kept = answer.is_ok() || !self.gets_wrong(Alteration::RejectForgotten);
         if is_kept && !new.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
-            let entered = Entered { body: *known, answer, in_window: true, finish: None };
+            let body = *known;
+            let entered = Entered { body, trigger: None, answer, in_window: true, finish: None };
             self.account_mut(new.account)?.entered.push(entered);
         }
         answer
     }
 
     /// What is remembered under the client order id of an order.
-    fn entered_before(&self, new: &NewOrder) -> Option<Entered> {
+    pub(super) fn entered_before(&self, new: &NewOrder) -> Option<Entered> {
         let is_named = !new.client_order_id.is_empty();
         let account = self.account(new.account).ok().filter(|_| is_named)?;
         let mut entered = account.entered.iter();
@@ -140,10 +141,11 @@ impl Reference {
 
     fn is_no_other_order(&self, new: &NewOrder) -> Verdict {
         let before = self.entered_before(new);
-        demand(before.is_none_or(|first| first.body == *new), RejectReason::ClientIdConflict)
+        let is_same = |first: Entered| first.body == *new && first.trigger.is_none();
+        demand(before.is_none_or(is_same), RejectReason::ClientIdConflict)
     }
 
-    fn repeat(&mut self, new: &NewOrder, first: &Entered) -> Outcome {
+    pub(super) fn repeat(&mut self, new: &NewOrder, first: &Entered) -> Outcome {
         let mut answer = first.answer;
         let (order, reject) = match &mut answer {
             Outcome::Order { order, repeated, .. } => {
@@ -203,7 +205,7 @@ impl Reference {
     }
 
     /// When an order expires; zero is never.
-    fn expires_at(&self, new: &NewOrder) -> Result<Timestamp, RejectReason> {
+    pub(super) fn expires_at(&self, new: &NewOrder) -> Result<Timestamp, RejectReason> {
         let is_given = new.expire_at != Timestamp::ZERO;
         match new.time_in_force {
             TimeInForce::Gtd if new.expire_at > self.time => Ok(new.expire_at),
@@ -238,14 +240,14 @@ impl Reference {
         if is_priced(new) { listed.check_limits(new.price) } else { Ok(()) }
     }
 
-    fn account_has_room(&self, new: &NewOrder) -> Verdict {
+    pub(super) fn account_has_room(&self, new: &NewOrder) -> Verdict {
         let most = self.listed(new.instrument)?.instrument.spec.rules.open_orders_max as usize;
         let own = self.orders.iter().filter(|order| order.account == new.account);
         let own = own.filter(|order| order.instrument == new.instrument).count();
         demand(!can_rest(new.time_in_force) || own < most, RejectReason::OpenOrdersLimit)
     }
 
-    fn venue_has_room(&self, new: &NewOrder) -> Verdict {
+    pub(super) fn venue_has_room(&self, new: &NewOrder) -> Verdict {
         let has_room = self.orders.len() < self.bounds.orders_max as usize;
         demand(!can_rest(new.time_in_force) || has_room, RejectReason::VenueFull)
     }
@@ -272,13 +274,23 @@ impl Reference {
 
     /// Refuses a large order where the quantities at its price would add up to too much.
     pub(super) fn check_level(&self, order: &Order) -> Verdict {
-        let level_max = 1_i128 << 62;
-        let fair_share = level_max / i128::from(self.bounds.orders_max.next_power_of_two());
         let others = self.orders.iter().filter(|other| {
             (other.instrument, other.side, other.price)
                 == (order.instrument, order.side, order.price)
                 && other.id != order.id
+                && other.waits.is_none()
         });
+        self.check_sum(others, order)
+    }
+
+    /// Refuses a large order that would be too much together with others.
+    pub(super) fn check_sum<'a>(
+        &self,
+        others: impl Iterator<Item = &'a Order>,
+        order: &Order,
+    ) -> Verdict {
+        let level_max = 1_i128 << 62;
+        let fair_share = level_max / i128::from(self.bounds.orders_max.next_power_of_two());
         let others: i128 = others.map(|other| i128::from(other.remaining.0)).sum();
         let own = i128::from(order.remaining.0);
         let has_room = own <= fair_share || others + own <= level_max;
@@ -350,13 +362,16 @@ impl Reference {
             place: 0,
             is_market: new.kind == OrderKind::Market && is_for_auction(new.time_in_force),
             span: self.trading_span(new.instrument),
+            waits: None,
         })
     }
 
     fn accept(&mut self, new: &NewOrder) -> Outcome {
         let order = self.draft(new).expect("the checks have passed");
         let mut opposite = self.orders.iter().filter(|other| {
-            other.instrument == order.instrument && other.side == order.side.opposite()
+            other.instrument == order.instrument
+                && other.side == order.side.opposite()
+                && other.waits.is_none()
         });
         let meets = opposite.any(|other| allows(order.side, order.price, other.price))
             && !collects(self.of(&order).instrument.state);

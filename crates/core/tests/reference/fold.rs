@@ -216,6 +216,14 @@ impl Fold {
                 self.release(done.order, done.released.0);
                 self.orders.remove(&done.order);
             }
+            Event::Triggered(triggered) => {
+                self.assert_unrestricted(triggered.account, triggered.instrument);
+                let known = self.known(triggered.order);
+                assert_eq!(known.place, None, "an order that waits is on no book");
+                assert_eq!(known.remaining, triggered.remaining, "it has not traded");
+                known.price = triggered.price;
+                self.release(triggered.order, triggered.released.0);
+            }
             Event::Trade(trade) => self.trade(trade, touched),
             Event::AccountCreated { account, member, .. } => {
                 self.members.insert(*account, *member);

@@ -1,5 +1,6 @@
 //! Random commands that are likely to meet each other: few accounts, few members, few prices.
 
+mod conditional;
 mod contracts;
 mod halts;
 mod levels;
@@ -7,13 +8,13 @@ mod plans;
 
 use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
-use super::{Ended, Order, Reference};
+use super::{Ended, Entered, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, CurrencyId, Deposit,
-    Handling, InstrumentId, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
-    Transfer,
+    AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, ConditionalOrder,
+    CurrencyId, Deposit, Handling, InstrumentId, InstrumentState, MassCancel, MemberId, Name,
+    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
+    TradingRules, Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -73,6 +74,7 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
+        (Profile::Deep, 80..90) if now.rules_version >= 6 => chooser.many_conditional(),
         (Profile::Deep, 0..40) if chooser.has_collected() => vec![chooser.reopening()],
         (Profile::Deep, 0..40) => chooser.many_orders(),
         (Profile::Deep, 40..65) => vec![chooser.sweep()],
@@ -91,7 +93,29 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        let weights = [520, 40, 90, 150, 20, 10, 20, 50, 60, 14, 45, 12, 9, 90, 16, 12, 60, 20, 20];
+        let conditional = if self.now.rules_version >= 6 { 130 } else { 4 };
+        let weights = [
+            520,
+            40,
+            90,
+            150,
+            20,
+            10,
+            20,
+            50,
+            60,
+            14,
+            45,
+            12,
+            9,
+            90,
+            16,
+            12,
+            60,
+            20,
+            20,
+            conditional,
+        ];
         match self.dice.weighted(&weights) {
             0 => Command::Place(self.order()),
             1 => self.again(),
@@ -126,7 +150,8 @@ impl Chooser<'_> {
             15 => self.restriction(),
             16 => self.timetable(),
             17 => self.halt(),
-            _ => self.contract(),
+            18 => self.contract(),
+            _ => self.conditional(),
         }
     }
 
@@ -307,12 +332,19 @@ impl Chooser<'_> {
         if entered.is_empty() {
             return Command::Place(self.order());
         }
-        let mut body = entered[self.dice.below(entered.len() as u64) as usize].body;
+        let Entered { mut body, trigger, .. } =
+            entered[self.dice.below(entered.len() as u64) as usize];
         if self.dice.chance(25) {
             let is_cancelled = body.handling.cancel_on_disconnect;
             body.handling = body.handling.with_cancel_on_disconnect(!is_cancelled);
         }
-        Command::Place(body)
+        match trigger {
+            Some(trigger) => {
+                let immediate = self.dice.chance(30);
+                Command::PlaceConditional(ConditionalOrder { terms: body, trigger, immediate })
+            }
+            None => Command::Place(body),
+        }
     }
 
     /// Mostly an open order of the account that is said to own it.

@@ -3,7 +3,7 @@
 use super::{Account, Reference};
 use rialto_model::{
     AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, InstrumentState, OrderId,
-    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, Trigger,
 };
 use std::collections::BTreeMap;
 
@@ -28,6 +28,8 @@ pub struct Standing {
     pub maker_fee_ppm: i32,
     pub taker_fee_ppm: i32,
     pub client_order_id: ClientOrderId,
+    /// What it waits for.
+    pub trigger: Option<Trigger>,
 }
 
 /// Balances and books.
@@ -35,7 +37,7 @@ pub struct Standing {
 pub struct Holdings {
     /// Available and reserved, wherever one of them is not zero.
     pub balances: BTreeMap<(AccountId, CurrencyId), (i128, i128)>,
-    /// By instrument, bids before asks, best first.
+    /// By instrument, bids before asks, best first, and then those that wait.
     pub orders: Vec<Standing>,
 }
 
@@ -44,27 +46,31 @@ impl Holdings {
         let balances = reference.balances();
         let mut orders = Vec::new();
         for listed in &reference.instruments {
-            for side in [Side::Buy, Side::Sell] {
-                for order in reference.queue(listed.instrument.id, side) {
-                    orders.push(Standing {
-                        id: order.id,
-                        account: order.account,
-                        instrument: order.instrument,
-                        side: order.side,
-                        price: order.price,
-                        quantity: Quantity(order.filled.0 + order.remaining.0),
-                        remaining: order.remaining,
-                        reserved: reference.hold(&order).0,
-                        time_in_force: order.time_in_force,
-                        expire_at: order.expire_at,
-                        post_only: order.post_only,
-                        self_trade: order.self_trade,
-                        handling: order.handling,
-                        maker_fee_ppm: order.maker_fee_ppm,
-                        taker_fee_ppm: order.taker_fee_ppm,
-                        client_order_id: order.client_order_id,
-                    });
-                }
+            let id = listed.instrument.id;
+            let sides = [Side::Buy, Side::Sell];
+            let mut all: Vec<_> =
+                sides.into_iter().flat_map(|side| reference.queue(id, side)).collect();
+            all.extend(reference.waiting_queue(id));
+            for order in all {
+                orders.push(Standing {
+                    id: order.id,
+                    account: order.account,
+                    instrument: order.instrument,
+                    side: order.side,
+                    price: order.price,
+                    quantity: Quantity(order.filled.0 + order.remaining.0),
+                    remaining: order.remaining,
+                    reserved: reference.hold(&order).0,
+                    time_in_force: order.time_in_force,
+                    expire_at: order.expire_at,
+                    post_only: order.post_only,
+                    self_trade: order.self_trade,
+                    handling: order.handling,
+                    maker_fee_ppm: order.maker_fee_ppm,
+                    taker_fee_ppm: order.taker_fee_ppm,
+                    client_order_id: order.client_order_id,
+                    trigger: order.waits.map(|waits| Trigger { kind: waits.kind, price: waits.at }),
+                });
             }
         }
         Holdings { balances, orders }
@@ -75,7 +81,9 @@ impl Holdings {
         instrument: InstrumentId,
         side: Side,
     ) -> impl Iterator<Item = &Standing> + '_ {
-        let on_it = move |order: &&Standing| order.instrument == instrument && order.side == side;
+        let on_it = move |order: &&Standing| {
+            order.instrument == instrument && order.side == side && order.trigger.is_none()
+        };
         self.orders.iter().filter(on_it)
     }
 }
@@ -165,6 +173,7 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.sweeps == after.sweeps
         && before.held_up == after.held_up
         && before.auctions == after.auctions
+        && before.triggering == after.triggering
         && before.timetables == after.timetables
         && before.postings == after.postings
         && before.transfers == after.transfers

@@ -224,7 +224,8 @@ impl Lockstep {
                 self.command(command)?;
                 let seldom = if case.profile == Profile::Deep { 1 } else { 4 };
                 let busy = self.reference.taking.is_some() || self.core.has_background_work();
-                if dice.chance(if busy { 30 } else { seldom }) {
+                let often = if self.reference.held_up.is_empty() { 30 } else { 60 };
+                if dice.chance(if busy { often } else { seldom }) {
                     self.snapshot()?;
                 }
             }
@@ -302,6 +303,7 @@ impl Lockstep {
         }
         self.coverage.note_restrictions(command, &events, &self.reference);
         self.coverage.note_contracts(command, &events, &self.reference);
+        self.coverage.note_triggers(command, &events, &self.reference);
         self.coverage.note_waiting(command, &events, &self.reference);
         if let Command::MassCancel(which) = command
             && self.reference.leaves_orders(which.account)
@@ -436,6 +438,9 @@ impl Lockstep {
         }
         if !self.reference.auctions.is_empty() {
             self.coverage.saw("snapshot while an auction trades");
+        }
+        if !self.reference.triggering.is_empty() {
+            self.coverage.saw("snapshot with triggered orders");
         }
         if !self.reference.walks.is_empty() {
             self.coverage.saw("snapshot with a walk");

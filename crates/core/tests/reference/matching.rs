@@ -215,7 +215,7 @@ impl Reference {
     /// waits for the next Tick.
     pub(super) fn take(&mut self, taker: Order, visited: &mut usize) -> Outcome {
         let extra = usize::from(self.gets_wrong(Alteration::OneMakerTooMany));
-        let way = self.way(taker, ORDERS_PER_COMMAND + extra);
+        let way = self.way(taker, ORDERS_PER_COMMAND - *visited + extra);
         *visited += way.steps.len();
         let mut taker = taker;
         for step in way.steps {
@@ -317,6 +317,7 @@ impl Reference {
             taker_fee: Amount(deal.taker_fee),
             buyer_unreserved: Amount(deal.buyer_released),
         }));
+        self.look_at_triggers(taker.instrument);
     }
 
     /// Puts an order at the end of the queue of its price.
@@ -369,7 +370,7 @@ impl Reference {
         smaller
     }
 
-    fn answer(order: &Order, status: OrderStatus) -> Outcome {
+    pub(super) fn answer(order: &Order, status: OrderStatus) -> Outcome {
         Outcome::Order {
             order: order.id,
             status,

@@ -14,6 +14,7 @@
 //! | Fees | a residue kept below one unit | all that is owed and all that was charged |
 //! | The price of an auction | levels matched from the best, then what is left beside them | every tick looked at |
 //! | Price ranges | multiplied out and cut | the prices for which an inequality holds |
+//! | Triggers | prices compared with the nearest one, and marks in a book of trigger prices | all orders that wait looked at after each trade |
 //! | Refusals | checks along the way | a list under the names and in the order of the rules page |
 
 mod alteration;
@@ -21,6 +22,7 @@ pub mod amend;
 mod arithmetic;
 mod auction;
 mod cancel;
+pub mod conditional;
 mod contract;
 pub mod coverage;
 mod dice;
@@ -93,6 +95,7 @@ impl Reference {
         let answer = match command {
             Command::Tick => Ok(self.tick()),
             Command::Place(new) => self.place(new),
+            Command::PlaceConditional(new) => self.place_conditional(new),
             Command::Cancel { account, order } => self.cancel(*account, order),
             Command::Amend(amend) => self.amend(amend),
             Command::MassCancel(which) => self.mass_cancel(which),
@@ -166,7 +169,7 @@ impl Reference {
     /// From when on a Tick finds something to do that need not come first.
     pub fn next_background_work(&self) -> Timestamp {
         let is_idle = self.work.is_empty() && self.sweeps.is_empty() && self.walks.is_empty();
-        if !is_idle || !self.auctions.is_empty() {
+        if !is_idle || !self.auctions.is_empty() || !self.triggering.is_empty() {
             return Timestamp::ZERO;
         }
         if self.rules_version >= 2 { self.first_expiry() } else { Timestamp::MAX }
@@ -235,6 +238,7 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
         client_order_id: match (named, command) {
             (Some(OrderRef::Client(name)), _) => *name,
             (_, Command::Place(new)) => new.client_order_id,
+            (_, Command::PlaceConditional(new)) => new.terms.client_order_id,
             _ => ClientOrderId::EMPTY,
         },
     }
@@ -244,6 +248,7 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
 fn named_account(command: &Command) -> Option<AccountId> {
     Some(match command {
         Command::Place(new) => new.account,
+        Command::PlaceConditional(new) => new.terms.account,
         Command::Amend(amend) => amend.account,
         Command::MassCancel(which) => which.account,
         Command::Deposit(deposit) => deposit.transfer.account,
@@ -263,6 +268,7 @@ fn named_account(command: &Command) -> Option<AccountId> {
 fn named_instrument(command: &Command) -> Option<InstrumentId> {
     match command {
         Command::Place(new) => Some(new.instrument),
+        Command::PlaceConditional(new) => Some(new.terms.instrument),
         Command::MassCancel(which) => which.instrument,
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }

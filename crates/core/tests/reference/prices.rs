@@ -17,7 +17,7 @@ pub(super) fn allows(side: Side, limit: Price, price: Price) -> bool {
 
 /// Whether a price is at most `ppm` millionths of another one away from it, on the far side of an
 /// order that trades: above it for a buy, below it for a sell.
-fn is_near(side: Side, from: Price, to: i128, ppm: u32) -> bool {
+pub(super) fn is_near(side: Side, from: Price, to: i128, ppm: u32) -> bool {
     let from = i128::from(from.0);
     let away = if side == Side::Buy { to - from } else { from - to };
     away * MILLION <= from * i128::from(ppm)
@@ -96,7 +96,7 @@ impl Reference {
     }
 
     /// A price, or the farthest tick in the collar if that is nearer.
-    fn collared(&self, new: &NewOrder, to: Price) -> Price {
+    pub(super) fn collared(&self, new: &NewOrder, to: Price) -> Price {
         let listed = self.listed(new.instrument).expect("that was checked before");
         let rules = listed.instrument.spec.rules;
         let Some(around) = self.collar_around(listed) else { return to };

@@ -3,6 +3,7 @@
 use super::Alteration;
 use super::arithmetic::MILLION;
 use super::auction::{Auction, Call, Span};
+use super::conditional::Waits;
 use super::halt::{AtLimit, Breaker, Halt, Halting};
 use super::postings::Posting;
 use super::restriction::Walk;
@@ -13,7 +14,7 @@ use rialto_model::{
     AccountId, Amount, AuctionRules, ClientOrderId, ContractTerms, Currency, DoneReason, EngineId,
     Event, HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
     OrderRef, Outcome, PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq,
-    Side, TimeInForce, Timestamp, Transfer,
+    Side, TimeInForce, Timestamp, Transfer, Trigger,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entered {
     pub body: NewOrder,
+    /// What it was to wait for.
+    pub trigger: Option<Trigger>,
     pub answer: Outcome,
     /// Whether it is among the last ones entered.
     pub in_window: bool,
@@ -109,6 +112,8 @@ pub struct Order {
     pub is_market: bool,
     /// Where it might trade when it arrived.
     pub span: Option<Span>,
+    /// What it waits for; it is on no book then.
+    pub waits: Option<Waits>,
 }
 
 impl Order {
@@ -215,6 +220,10 @@ pub struct Reference {
     /// The cancels of members and of the venue, in the order of their turns.
     pub walks: Vec<Walk>,
     pub turn: Turn,
+    /// The instruments with a turn for orders that were triggered.
+    pub triggering: Vec<InstrumentId>,
+    /// How many prices have triggered orders.
+    pub prices_that_triggered: u64,
     pub timetables: Vec<Timetable>,
     pub halting: Option<Halting>,
     pub breakers: Vec<Breaker>,
@@ -264,6 +273,8 @@ impl Reference {
             restrictions: Vec::new(),
             walks: Vec::new(),
             turn: Turn::Cancels,
+            triggering: Vec::new(),
+            prices_that_triggered: 0,
             timetables: Vec::new(),
             halting: None,
             breakers: Vec::new(),
@@ -320,7 +331,9 @@ impl Reference {
 
     /// The orders of one side of a book, best price first and then by their places.
     pub fn queue(&self, instrument: InstrumentId, side: Side) -> Vec<Order> {
-        let of_side = |order: &&Order| order.instrument == instrument && order.side == side;
+        let of_side = |order: &&Order| {
+            order.instrument == instrument && order.side == side && order.waits.is_none()
+        };
         let mut queue: Vec<Order> = self.orders.iter().filter(of_side).copied().collect();
         let reversed = self.gets_wrong(Alteration::PriorityReversed);
         queue.sort_by_key(|order| {

@@ -74,28 +74,30 @@ impl Subject {
         }
         let mut orders = Vec::new();
         for listed in self.0.instruments() {
-            for side in [Side::Buy, Side::Sell] {
-                for order in self.0.orders(listed.instrument.id, side) {
-                    let never = order.expire_at == Timestamp::MAX;
-                    orders.push(Standing {
-                        id: order.id,
-                        account: order.account,
-                        instrument: order.instrument,
-                        side: order.side,
-                        price: order.price,
-                        quantity: order.quantity,
-                        remaining: order.remaining,
-                        reserved: order.reserved.0,
-                        time_in_force: order.time_in_force,
-                        expire_at: if never { Timestamp::ZERO } else { order.expire_at },
-                        post_only: order.post_only,
-                        self_trade: order.self_trade,
-                        handling: order.handling,
-                        maker_fee_ppm: order.maker_fee_ppm,
-                        taker_fee_ppm: order.taker_fee_ppm,
-                        client_order_id: order.client_order_id,
-                    });
-                }
+            let id = listed.instrument.id;
+            let sides = [Side::Buy, Side::Sell].into_iter();
+            let resting = sides.flat_map(|side| self.0.orders(id, side));
+            for order in resting.chain(self.0.waiting_orders(id)) {
+                let never = order.expire_at == Timestamp::MAX;
+                orders.push(Standing {
+                    id: order.id,
+                    account: order.account,
+                    instrument: order.instrument,
+                    side: order.side,
+                    price: order.price,
+                    quantity: order.quantity,
+                    remaining: order.remaining,
+                    reserved: order.reserved.0,
+                    time_in_force: order.time_in_force,
+                    expire_at: if never { Timestamp::ZERO } else { order.expire_at },
+                    post_only: order.post_only,
+                    self_trade: order.self_trade,
+                    handling: order.handling,
+                    maker_fee_ppm: order.maker_fee_ppm,
+                    taker_fee_ppm: order.taker_fee_ppm,
+                    client_order_id: order.client_order_id,
+                    trigger: order.trigger,
+                });
             }
         }
         Holdings { balances, orders }

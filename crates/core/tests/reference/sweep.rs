@@ -47,6 +47,7 @@ pub enum Turn {
     Expiries,
     Auctions,
     Walks,
+    Triggers,
 }
 
 /// What is left of a walk.
@@ -230,15 +231,20 @@ impl Reference {
     /// Lets everything that continues have its turn, as far as one command may.
     pub(super) fn take_turns(&mut self, visited: &mut usize) {
         let mut idle = 0;
-        let kinds = if self.rules_version >= 4 { 5 } else { 3 };
+        let kinds = match self.rules_version {
+            ..4 => 3,
+            4..6 => 5,
+            6.. => 6,
+        };
         while *visited < ORDERS_PER_COMMAND && idle < kinds {
             let (turn, before) = (self.turn, *visited);
             self.turn = match turn {
                 Turn::Cancels => Turn::Closings,
                 Turn::Closings => Turn::Expiries,
-                Turn::Expiries if kinds == 5 => Turn::Auctions,
+                Turn::Expiries if kinds >= 5 => Turn::Auctions,
                 Turn::Auctions => Turn::Walks,
-                Turn::Expiries | Turn::Walks => Turn::Cancels,
+                Turn::Walks if kinds == 6 => Turn::Triggers,
+                Turn::Expiries | Turn::Walks | Turn::Triggers => Turn::Cancels,
             };
             match turn {
                 Turn::Cancels if !self.sweeps.is_empty() => {
@@ -274,6 +280,11 @@ impl Reference {
                 Turn::Walks if !self.walks.is_empty() => {
                     *visited += 1;
                     self.walk_on(visited);
+                }
+                Turn::Triggers if !self.triggering.is_empty() => {
+                    *visited += 1;
+                    let instrument = self.triggering.remove(0);
+                    self.enter_all_triggered(instrument, visited);
                 }
                 _ => {}
             }

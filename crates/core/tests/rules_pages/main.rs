@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod conditional;
 mod contracts;
 mod halts;
 mod market_orders;

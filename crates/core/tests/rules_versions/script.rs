@@ -5,6 +5,7 @@ mod since_2;
 mod since_3;
 mod since_4;
 mod since_5;
+mod since_6;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -59,6 +60,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.since_version_3();
     script.since_version_4();
     script.since_version_5();
+    script.since_version_6();
     (world.limits, script.venue.journal)
 }
 

@@ -48,7 +48,8 @@ pub fn baseline_of(core: &Core) -> Baseline {
     });
     let books = core.instruments().flat_map(|view| {
         let id = view.instrument.id;
-        core.orders(id, Side::Buy).chain(core.orders(id, Side::Sell))
+        let resting = core.orders(id, Side::Buy).chain(core.orders(id, Side::Sell));
+        resting.chain(core.waiting_orders(id))
     });
     let withdrawals = core.withdrawals().into_iter().map(|held| WithdrawalView {
         account: held.transfer.account,
@@ -89,17 +90,21 @@ pub fn baseline_of(core: &Core) -> Baseline {
     }
 }
 
-/// The baseline of a resting order.
+/// The baseline of an order that rests or waits for its trigger.
 #[must_use]
 pub fn baseline_order(order: &OrderState) -> BaselineOrder {
     let never = order.expire_at == Timestamp::MAX;
+    let rests_later = order.trigger.is_some() && !order.time_in_force.trades_at_once();
     BaselineOrder {
         order: order.id,
         terms: NewOrder {
             account: order.account,
             instrument: order.instrument,
             side: order.side,
-            kind: if order.is_market { OrderKind::Market } else { OrderKind::Limit },
+            kind: match order.is_market && !rests_later {
+                true => OrderKind::Market,
+                false => OrderKind::Limit,
+            },
             time_in_force: order.time_in_force,
             post_only: order.post_only,
             self_trade: Some(order.self_trade),
@@ -114,6 +119,7 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
         filled: Quantity(order.quantity.0 - order.remaining.0),
         remaining: order.remaining,
         reserved: order.reserved,
-        resting: true,
+        resting: order.trigger.is_none(),
+        trigger: order.trigger,
     }
 }

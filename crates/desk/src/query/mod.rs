@@ -15,7 +15,7 @@ pub use market::{
 };
 pub use own::{
     FillCursor, FindOrder, GetBalances, GetRestriction, IdentifyOrder, ListAccounts, ListFills,
-    ListOrders, ListRestrictions, Page, RequiredState,
+    ListOrders, ListRestrictions, OrderSelection, Page, RequiredState,
 };
 pub use read_feed::{AsOf, FeedQuery, Freshness, ReadFeed};
 pub use venue::{

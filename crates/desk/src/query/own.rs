@@ -115,6 +115,18 @@ impl Handler<IdentifyOrder> for QueryHandler {
     }
 }
 
+/// Orders by their status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OrderSelection {
+    /// Open ones; those that wait for a trigger are among them.
+    #[default]
+    Open,
+    /// Those that wait for a trigger.
+    Waiting,
+    /// Ended ones that are still kept.
+    Ended,
+}
+
 /// Orders of an account: the open ones by id, or the ended ones, newest end first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListOrders {
@@ -122,8 +134,8 @@ pub struct ListOrders {
     pub account: AccountId,
     /// Only orders of this instrument.
     pub instrument: Option<InstrumentId>,
-    /// Ended orders that are still kept, instead of open ones.
-    pub ended: bool,
+    /// Which of them.
+    pub which: OrderSelection,
     /// Only orders after this one.
     pub after: Option<OrderId>,
     /// The most orders to return.
@@ -141,14 +153,16 @@ impl FeedQuery for ListOrders {
     fn read(&self, feed: &Feed) -> Answered<Page<OrderView>> {
         let matches =
             |order: &OrderView| self.instrument.is_none_or(|id| order.terms.instrument == id);
-        Ok(if self.ended {
+        Ok(if self.which == OrderSelection::Ended {
             let mut orders = feed.ended_orders(self.account);
             if let Some(after) = self.after {
                 orders.by_ref().find(|order| order.order == after);
             }
             Page::of(orders.filter(matches), self.limit)
         } else {
+            let waiting_only = self.which == OrderSelection::Waiting;
             let orders = feed.open_orders(self.account);
+            let orders = orders.filter(|order| !waiting_only || order.trigger.is_some());
             let orders = orders.filter(|order| self.after.is_none_or(|after| order.order > after));
             Page::of(orders.filter(matches), self.limit)
         })

@@ -22,7 +22,7 @@ pub(crate) use market::{
     ticker_info, trade_info,
 };
 pub(crate) use order::{
-    Placed, entered_result, fill_info, new_order, order_answer, order_event, order_info, order_ref,
+    Placed, entered_result, entering, fill_info, order_answer, order_event, order_info, order_ref,
     order_result,
 };
 pub use queue::topic_json;

@@ -5,13 +5,13 @@ use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, Ord
 use rialto_desk::{Answer, Execution, Listing, NameTable};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, Handling, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side,
-    Timestamp, Trade,
+    AccountId, Amount, ClientOrderId, Command, CommandKind, ConditionalOrder, Decimal, DoneReason,
+    Event, Handling, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity,
+    Role, Scale, Side, Timestamp, Trade, Trigger,
 };
 
 /// The order, at the scales of its instrument.
-pub(crate) fn new_order(
+fn new_order(
     request: &OrderRequest<'_>,
     account: AccountId,
     on: &Listing,
@@ -59,6 +59,26 @@ pub(crate) fn new_order(
             None => ClientOrderId::EMPTY,
         },
     })
+}
+
+/// The command that enters the order, at once or when it is triggered.
+pub(crate) fn entering(
+    request: &OrderRequest<'_>,
+    account: AccountId,
+    on: &Listing,
+) -> Result<Command, ApiError> {
+    let terms = new_order(request, account, on)?;
+    let immediate = request.trigger_at_once;
+    match (request.trigger, &request.trigger_price) {
+        (Some(kind), Some(text)) => {
+            let trigger = Trigger { kind, price: decimal::price("trigger_price", text, on)? };
+            Ok(Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate }))
+        }
+        (Some(_), None) => Err(ApiError::missing("trigger_price")),
+        (None, Some(_)) => Err(ApiError::missing("trigger")),
+        (None, None) if immediate => Err(ApiError::missing("trigger")),
+        (None, None) => Ok(Command::Place(terms)),
+    }
 }
 
 /// Parses an order id, or `client:` and a client order id.
@@ -156,6 +176,8 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         cancel_on_disconnect: terms.handling.cancel_on_disconnect,
         capacity: terms.handling.capacity,
         status: order.status,
+        trigger: order.trigger.map(|trigger| trigger.kind),
+        trigger_price: order.trigger.map(|trigger| trigger.price.decimal(on.price_scale)),
         price: limit(terms, terms.price, on.price_scale),
         quantity: match terms.size {
             OrderSize::Base(_) => Some(order.quantity.decimal(on.quantity_scale)),
@@ -278,6 +300,18 @@ pub(crate) fn order_event(
                 expire_at: (terms.expire_at != Timestamp::ZERO).then_some(terms.expire_at),
                 resting: it.rests,
             }
+        }),
+        Event::TriggerSet(it) => listing(it.instrument).map(|on| OrderEvent::TriggerSet {
+            order_id: it.order,
+            instrument: on.symbol,
+            trigger: it.trigger.kind,
+            trigger_price: it.trigger.price.decimal(on.price_scale),
+        }),
+        Event::Triggered(it) => listing(it.instrument).map(|on| OrderEvent::Triggered {
+            order_id: it.order,
+            instrument: on.symbol,
+            price: it.price.decimal(on.price_scale),
+            remaining: it.remaining.decimal(on.quantity_scale),
         }),
         Event::Rested(it) => listing(it.instrument).map(|on| OrderEvent::Rested {
             order_id: it.order,

@@ -4,10 +4,10 @@ use super::orders::{about_order, amendment, asked_of, placed_status};
 use super::{Handled, respond};
 use crate::ApiError;
 use crate::call::Call;
-use crate::convert::{Placed, new_order, order_ref};
+use crate::convert::{Placed, entering, order_ref};
 use crate::gate::Gate;
 use crate::json;
-use crate::refusal::with_limits;
+use crate::refusal::{Asked, with_limits};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
@@ -15,7 +15,7 @@ use rialto_api::{
     RawRow,
 };
 use rialto_desk::{Answer, Level, Scope, Submission, SubmitBatch};
-use rialto_model::{AccountId, Command};
+use rialto_model::{AccountId, Command, NewOrder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -125,9 +125,9 @@ async fn place(
     check_durability(row.durability.is_some())?;
     let account = call.caller.account(row.account.or(account), Scope::Trade)?;
     let listing = gate.listing(&call.cx(), &row.instrument).await?;
-    let order = new_order(row, account, &listing)?;
-    let placed = Some(Placed { terms: order, listing, is_new: true });
-    Ok(Prepared { command: Command::Place(order), account, placed })
+    let command = entering(row, account, &listing)?;
+    let placed = terms_of(&command).map(|terms| Placed { terms, listing, is_new: true });
+    Ok(Prepared { command, account, placed })
 }
 
 async fn amend(
@@ -188,7 +188,7 @@ async fn batch_result(
     match (row, result) {
         (Ok(row), Ok(answer)) => {
             let status = match row.command {
-                Command::Place(_) => placed_status(answer),
+                Command::Place(_) | Command::PlaceConditional(_) => placed_status(answer),
                 _ => StatusCode::OK,
             };
             let order = about_order(gate, &call.cx(), row.account, row.placed, answer).await;
@@ -196,10 +196,14 @@ async fn batch_result(
         }
         (row, Err(error)) => {
             let error = match row {
-                Ok(Prepared { command: Command::Place(order), placed: Some(placed), .. }) => {
-                    let (asked, on) = (asked_of(order), &placed.listing);
-                    with_limits(gate, &call.cx(), &asked, on, error.clone()).await
-                }
+                Ok(Prepared { command, placed: Some(placed), .. }) => match terms_of(command) {
+                    Some(terms) => {
+                        let waits = matches!(command, Command::PlaceConditional(_));
+                        let asked = Asked { waits, ..asked_of(&terms) };
+                        with_limits(gate, &call.cx(), &asked, &placed.listing, error.clone()).await
+                    }
+                    None => error.clone(),
+                },
                 _ => error.clone(),
             };
             let error = match row {
@@ -210,6 +214,15 @@ async fn batch_result(
             BatchResult { status: error.status.as_u16(), order: None, error: Some(error.detail()) }
         }
         (Err(_), Ok(_)) => unreachable!("what is no command has no answer"),
+    }
+}
+
+/// The order that a command enters, at once or when it is triggered.
+fn terms_of(command: &Command) -> Option<NewOrder> {
+    match command {
+        Command::Place(order) => Some(*order),
+        Command::PlaceConditional(order) => Some(order.terms),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Handled, respond, respond_in};
 use crate::call::Call;
 use crate::convert::{
-    Placed, entered_result, new_order, order_answer, order_info, order_ref, order_result,
+    Placed, entered_result, entering, order_answer, order_info, order_ref, order_result,
 };
 use crate::gate::Gate;
 use crate::refusal::{Asked, with_limits};
@@ -16,12 +16,13 @@ use rialto_api::{
 };
 use rialto_bus::Context;
 use rialto_desk::{
-    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder,
-    RequiredState, Scope, SetDeadMan,
+    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing,
+    PlaceConditionalOrder, PlaceOrder, RequiredState, Scope, SetDeadMan,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
-    AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, RejectReason,
+    AccountId, Amend, Command, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price,
+    RejectReason,
 };
 
 /// The capacity of an answer about one order.
@@ -38,11 +39,20 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, body.durability.as_deref())?;
     let cx = call.cx();
     let listing = gate.listing(&cx, &body.instrument).await?;
-    let order = new_order(&body, account, &listing)?;
-    let answer = match gate.send_order(&call, PlaceOrder { order, level }).await {
+    let (sent, order, waits) = match entering(&body, account, &listing)? {
+        Command::PlaceConditional(order) => {
+            let request = PlaceConditionalOrder { order, level };
+            (gate.send_order(&call, request).await, order.terms, true)
+        }
+        Command::Place(order) => {
+            (gate.send_order(&call, PlaceOrder { order, level }).await, order, false)
+        }
+        _ => unreachable!("an order is entered by one of these"),
+    };
+    let answer = match sent {
         Ok(answer) => answer,
         Err(error) => {
-            let asked = asked_of(&order);
+            let asked = Asked { waits, ..asked_of(&order) };
             return Err(with_limits(gate, &cx, &asked, &listing, error).await);
         }
     };
@@ -70,6 +80,7 @@ pub(super) fn asked_of(order: &NewOrder) -> Asked {
         price,
         quantity,
         minimum_quantity,
+        waits: false,
     }
 }
 

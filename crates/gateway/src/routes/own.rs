@@ -9,12 +9,13 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_api::{
-    AccountQuery, BalancesAnswer, FillsAnswer, FillsQuery, Listed, OrderInfoAnswer, OrdersAnswer,
-    OrdersQuery, TransferAnswer, TransferRequest,
+    AccountQuery, BalancesAnswer, FillsAnswer, FillsQuery, ListedOrders, OrderInfoAnswer,
+    OrdersAnswer, OrdersQuery, TransferAnswer, TransferRequest,
 };
 use rialto_bus::{Command, Serves};
 use rialto_desk::{
-    Answer, AsOf, DeskBus, FillCursor, FindOrder, GetBalances, Level, ListFills, ListOrders, Scope,
+    Answer, AsOf, DeskBus, FillCursor, FindOrder, GetBalances, Level, ListFills, ListOrders,
+    OrderSelection, Scope,
 };
 use rialto_model::{InstrumentId, Outcome, RejectReason, Transfer};
 
@@ -63,8 +64,12 @@ pub(super) async fn orders(gate: &Gate, request: Request) -> Handled {
     let limit = count("limit", query.limit, 100, gate.config.page_max)?;
     let account = call.caller.account(query.account, Scope::Read)?;
     let instrument = narrowed(gate, &call, query.instrument.as_deref()).await?;
-    let ended = query.status == Listed::Ended;
-    let question = ListOrders { account, instrument, ended, after: query.after, limit };
+    let which = match query.status {
+        ListedOrders::Open => OrderSelection::Open,
+        ListedOrders::Waiting => OrderSelection::Waiting,
+        ListedOrders::Ended => OrderSelection::Ended,
+    };
+    let question = ListOrders { account, instrument, which, after: query.after, limit };
     let AsOf { at, names, answer: page } = gate.read(&call.cx(), question, query.min_seq).await?;
     let orders = page.rows.iter().filter_map(|order| {
         names.instrument(order.terms.instrument).map(|on| order_info(order, on))

@@ -6,8 +6,8 @@ use crate::gate::Gate;
 use axum::extract::ws::Utf8Bytes;
 use rialto_bus::Context;
 use rialto_desk::{
-    Freshness, GetAuction, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel,
-    Subscription,
+    Freshness, GetAuction, GetBalances, GetBook, GetTicker, ListOrders, OrderSelection,
+    PrivateChannel, Subscription,
 };
 use rialto_feed::Depth;
 use rialto_model::Seq;
@@ -69,7 +69,7 @@ impl Reading {
                 let question = ListOrders {
                     account,
                     instrument: None,
-                    ended: false,
+                    which: OrderSelection::Open,
                     after: None,
                     limit: usize::MAX,
                 };

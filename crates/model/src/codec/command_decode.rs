@@ -3,9 +3,9 @@
 use super::reader::Reader;
 use super::{DecodeError, DecodeFault, VERSION, flag};
 use crate::{
-    Amend, Command, CommandKind, Deposit, InstrumentState, MassCancel, NewOrder, OrderKind,
-    OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
-    Transfer,
+    Amend, Command, CommandKind, ConditionalOrder, Deposit, InstrumentState, MassCancel, NewOrder,
+    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce,
+    Timestamp, Transfer,
 };
 
 /// Reads a command and its timestamp from the bytes that [`encode_command`](crate::encode_command)
@@ -34,7 +34,7 @@ pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError>
 /// The flags that a command of this kind may have.
 fn flags_of(kind: CommandKind) -> u16 {
     match kind {
-        CommandKind::Place => {
+        CommandKind::Place | CommandKind::PlaceConditional => {
             flag::WIDE
                 | flag::CLIENT_ID
                 | flag::EXPIRES
@@ -204,6 +204,13 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
         CommandKind::SetContractTerms => {
             let (instrument, terms) = reader.contract_terms(flags)?;
             Command::SetContractTerms { instrument, terms }
+        }
+        CommandKind::PlaceConditional => {
+            let trigger = reader.trigger()?;
+            let immediate = reader.boolean("immediate")?;
+            reader.zeros::<6>()?;
+            let terms = place(reader, flags)?;
+            Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate })
         }
     })
 }

@@ -148,6 +148,10 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             0
         }
         Command::SetContractTerms { instrument, terms } => out.contract_terms(*instrument, terms),
+        Command::PlaceConditional(order) => {
+            out.trigger(&order.trigger, order.immediate);
+            place(&order.terms, out)
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

@@ -7,7 +7,7 @@ use crate::{
     Accepted, AccountId, Amended, Amount, Attributed, CommandKind, Currency, CurrencyId, Done,
     DoneReason, Event, EventKind, HaltCause, InstrumentState, Interrupted, NewOrder, OrderKind,
     PostOnly, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade,
-    Side, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, Uncrossed,
+    Side, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TriggerSet, Triggered, Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -142,7 +142,8 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::WithdrawalReleased
         | EventKind::InstrumentCreated
         | EventKind::RulesSet
-        | EventKind::ContractTermsSet => flag::WIDE,
+        | EventKind::ContractTermsSet
+        | EventKind::Triggered => flag::WIDE,
         EventKind::Ticked
         | EventKind::Rested
         | EventKind::Repeated
@@ -165,7 +166,8 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::TransitionBegun
         | EventKind::TradingHalted
         | EventKind::CircuitBreakerSet
-        | EventKind::LimitStateSet => 0,
+        | EventKind::LimitStateSet
+        | EventKind::TriggerSet => 0,
     }
 }
 
@@ -369,6 +371,16 @@ fn event_body(
             let (instrument, terms) = body.contract_terms(head.rest_unused()?)?;
             Event::ContractTermsSet { instrument, terms }
         }
+        EventKind::TriggerSet => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let trigger = body.trigger()?;
+            body.zeros::<7>()?;
+            Event::TriggerSet(TriggerSet { order, account, instrument, side, trigger })
+        }
+        EventKind::Triggered => Event::Triggered(triggered(head, body)?),
     })
 }
 
@@ -472,6 +484,19 @@ fn done(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Done, DecodeError> 
     let low = [body.u64()?];
     let [released] = body.amounts(flags, low)?;
     Ok(Done { order, account, instrument, side, reason, price, remaining, released })
+}
+
+fn triggered(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Triggered, DecodeError> {
+    let side = head.side()?;
+    let flags = head.rest_unused()?;
+    let order = body.order()?;
+    let account = body.account()?;
+    let instrument = body.instrument()?;
+    let price = body.price()?;
+    let remaining = body.quantity()?;
+    let low = [body.u64()?];
+    let [released] = body.amounts(flags, low)?;
+    Ok(Triggered { order, account, instrument, side, price, remaining, released })
 }
 
 fn reduced(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Reduced, DecodeError> {

@@ -5,7 +5,7 @@ use super::writer::{Amounts, Writer, halves, optional};
 use super::{EVENT_HEADER_BYTES, EVENTS_MARK, VERSION, flag};
 use crate::{
     Accepted, AccountId, Amended, Amount, CurrencyId, Done, Event, Interrupted, OrderSize, Reduced,
-    Reference, Rejected, Rested, Timestamp, Trade, Uncrossed,
+    Reference, Rejected, Rested, Timestamp, Trade, Triggered, Uncrossed,
 };
 
 /// Bytes of the longest event.
@@ -247,6 +247,12 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.words([u64::from(instrument.0), price.0 as u64, until.0]);
             Head::new(0, side.number(), 0)
         }
+        Event::TriggerSet(set) => {
+            out.words([set.order.0, halves(set.account.0, set.instrument.0)]);
+            out.trigger(&set.trigger, false);
+            Head::new(0, set.side.number(), 0)
+        }
+        Event::Triggered(triggered) => self::triggered(triggered, out),
     }
 }
 
@@ -333,6 +339,21 @@ fn done(done: &Done, out: &mut Writer<'_>) -> Head {
     let flags = amounts.flag();
     out.high_halves(flags, &amounts);
     Head::new(flags, done.side.number(), done.reason.number())
+}
+
+fn triggered(triggered: &Triggered, out: &mut Writer<'_>) -> Head {
+    let amounts = Amounts([triggered.released.0]);
+    let [released] = amounts.low();
+    out.words([
+        triggered.order.0,
+        halves(triggered.account.0, triggered.instrument.0),
+        triggered.price.0 as u64,
+        triggered.remaining.0 as u64,
+        released,
+    ]);
+    let flags = amounts.flag();
+    out.high_halves(flags, &amounts);
+    Head::new(flags, triggered.side.number(), 0)
 }
 
 fn reduced(reduced: &Reduced, out: &mut Writer<'_>) -> Head {

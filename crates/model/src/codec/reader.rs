@@ -6,7 +6,7 @@ use crate::{
     ContractTerms, CurrencyId, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
     InstrumentState, LotFees, MemberId, OrderId, PlannedTransition, Price, Quantity, Restrict,
     Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp,
-    TradingRules,
+    TradingRules, Trigger, TriggerKind,
 };
 
 /// Reads from the bytes of a record.
@@ -444,6 +444,13 @@ impl<'a> Reader<'a> {
         let (range_ppm, halt_ms) = (self.u32()?, self.u32()?);
         self.zeros::<4>()?;
         Ok(CircuitBreakerRule { calendar: self.text()?, instrument, range_ppm, halt_ms })
+    }
+
+    /// A trigger. Seven bytes follow it.
+    pub(super) fn trigger(&mut self) -> Result<Trigger, DecodeError> {
+        let price = self.price()?;
+        let kind = self.one_of("trigger", TriggerKind::from_number)?;
+        Ok(Trigger { kind, price })
     }
 
     /// A transition of a timetable.

@@ -3,7 +3,7 @@
 use super::flag;
 use crate::{
     Attribution, AuctionRules, CircuitBreakerRule, ContractTerms, InstrumentId, InstrumentSpec,
-    PlannedTransition, Restrict, Text, TradingRules,
+    PlannedTransition, Restrict, Text, TradingRules, Trigger,
 };
 
 /// Writes into a buffer that has room for the largest record.
@@ -158,6 +158,13 @@ impl<'a> Writer<'a> {
         let CircuitBreakerRule { calendar, instrument, range_ppm, halt_ms } = breaker;
         self.words([halves(instrument.0, *range_ppm), u64::from(*halt_ms)]);
         self.text(calendar);
+    }
+
+    /// Writes a trigger, and whether it may be reached at entry.
+    pub(super) fn trigger(&mut self, trigger: &Trigger, immediate: bool) {
+        let Trigger { kind, price } = trigger;
+        let small = [kind.number(), u8::from(immediate), 0, 0, 0, 0, 0, 0];
+        self.words([price.0 as u64, u64::from_le_bytes(small)]);
     }
 
     /// Writes a transition of a timetable.

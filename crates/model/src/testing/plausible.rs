@@ -4,11 +4,11 @@
 use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
-    ContractTerms, CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef,
-    OrderSize, PlannedTransition, PostOnly, Price, Quantity, Reference, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
-    Transfer,
+    ConditionalOrder, ContractTerms, CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, Reference, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
+    TradingRules, Transfer, Trigger, TriggerKind,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -271,7 +271,26 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         halt(bounds),
         (instrument(bounds), contract_terms())
             .prop_map(|(instrument, terms)| Command::SetContractTerms { instrument, terms }),
+        conditional_order(bounds).prop_map(Command::PlaceConditional),
     ]
+}
+
+/// A limit or market order that waits for a trigger.
+pub fn conditional_order(bounds: Bounds) -> impl Strategy<Value = ConditionalOrder> {
+    let triggers = (select(TriggerKind::ALL), price(bounds), any::<bool>());
+    (limit_order(bounds), any::<bool>(), triggers).prop_map(|(terms, is_market, trigger)| {
+        let (kind, price, immediate) = trigger;
+        let in_force = terms.time_in_force;
+        let ends = in_force == TimeInForce::Fok || in_force.is_for_auction();
+        let terms = NewOrder {
+            kind: if is_market { OrderKind::Market } else { OrderKind::Limit },
+            price: if is_market { Price::ZERO } else { terms.price },
+            time_in_force: if ends { TimeInForce::Ioc } else { in_force },
+            post_only: PostOnly::Off,
+            ..terms
+        };
+        ConditionalOrder { terms, trigger: Trigger { kind, price }, immediate }
+    })
 }
 
 /// A halt, or a circuit breaker.

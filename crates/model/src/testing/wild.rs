@@ -2,13 +2,14 @@
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, ContractTerms, Currency,
-    CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees, MassCancel, MemberId,
-    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price,
-    Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId,
-    TradingHalted, TradingRules, Transfer, Uncrossed,
+    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, ConditionalOrder,
+    ContractTerms, Currency, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope,
+    Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees,
+    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
+    PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade,
+    TradeId, TradingHalted, TradingRules, Transfer, Trigger, TriggerKind, TriggerSet, Triggered,
+    Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -287,7 +288,14 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => circuit_breaker().prop_map(Command::SetCircuitBreaker),
         1 => (instrument(), contract_terms())
             .prop_map(|(instrument, terms)| Command::SetContractTerms { instrument, terms }),
+        1 => (new_order(), trigger(), any::<bool>()).prop_map(|(terms, trigger, immediate)| {
+            Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate })
+        }),
     ]
+}
+
+fn trigger() -> impl Strategy<Value = Trigger> {
+    (select(TriggerKind::ALL), price()).prop_map(|(kind, price)| Trigger { kind, price })
 }
 
 fn contract_terms() -> impl Strategy<Value = ContractTerms> {
@@ -465,6 +473,24 @@ fn timetable_event() -> impl Strategy<Value = Event> {
         (instrument(), side(), price(), time()).prop_map(|(instrument, side, price, until)| {
             Event::LimitStateSet { instrument, side, price, until }
         }),
+        (order(), account(), instrument(), side(), trigger()).prop_map(
+            |(order, account, instrument, side, trigger)| {
+                Event::TriggerSet(TriggerSet { order, account, instrument, side, trigger })
+            }
+        ),
+        (order(), account(), instrument(), side(), price(), quantity(), amount()).prop_map(
+            |(order, account, instrument, side, price, remaining, released)| {
+                Event::Triggered(Triggered {
+                    order,
+                    account,
+                    instrument,
+                    side,
+                    price,
+                    remaining,
+                    released,
+                })
+            }
+        ),
     ]
 }
 

@@ -3,13 +3,14 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind, ContractTerms,
-    Currency, CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope,
-    Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees,
-    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
-    PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
-    Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol,
-    Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules, Transfer, Uncrossed,
+    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind,
+    ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit, Done, DoneReason,
+    Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, Interrupted, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
+    Reduced, Reference, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget,
+    Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted,
+    TradingRules, Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
 };
 
 /// The time of all samples.
@@ -290,7 +291,26 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             terms: contract_terms(Amount(0x8d)),
         }),
         full(Command::SetContractTerms { instrument: INSTRUMENT, terms: contract_terms(WIDE) }),
+        short(Command::PlaceConditional(ConditionalOrder {
+            terms: plain_order(),
+            trigger: trigger(TriggerKind::Stop),
+            immediate: false,
+        })),
+        full(Command::PlaceConditional(ConditionalOrder {
+            terms: full_order(),
+            trigger: trigger(TriggerKind::TakeProfit),
+            immediate: true,
+        })),
+        full(Command::PlaceConditional(ConditionalOrder {
+            terms: order_with_minimum_quantity(),
+            trigger: trigger(TriggerKind::TakeProfit),
+            immediate: false,
+        })),
     ]
+}
+
+fn trigger(kind: TriggerKind) -> Trigger {
+    Trigger { kind, price: Price(0x8e) }
 }
 
 /// Events of every kind.
@@ -523,5 +543,20 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
             price: PRICE,
             until: Timestamp(0x8c),
         }),
+        short(Event::TriggerSet(TriggerSet {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            trigger: trigger(TriggerKind::TakeProfit),
+        })),
+        short(Event::Triggered(triggered(Amount(0x8f)))),
+        full(Event::Triggered(triggered(WIDE))),
     ]
+}
+
+fn triggered(released: Amount) -> Triggered {
+    let (order, account, instrument) = (ORDER, ACCOUNT, INSTRUMENT);
+    let (side, price, remaining) = (Side::Sell, PRICE, Quantity(0x90));
+    Triggered { order, account, instrument, side, price, remaining, released }
 }

@@ -7,13 +7,13 @@ use crate::inspect::utc;
 use crate::remote::{NO_BODY, NO_QUERY};
 use crate::terminal::say;
 use rialto_client::api::{
-    AccountQuery, AmendRequest, BalancesAnswer, CancelQuery, FillsAnswer, FillsQuery, Listed,
+    AccountQuery, AmendRequest, BalancesAnswer, CancelQuery, FillsAnswer, FillsQuery, ListedOrders,
     MassCancelAnswer, MassCancelQuery, OrderAnswer, OrderInfo, OrderRequest, OrderResult,
     OrdersAnswer, OrdersQuery, Route, Str,
 };
 use rialto_model::{
     AccountId, Capacity, Decimal, OrderKind, OrderStatus, PostOnly, SelfTrade, Side, Symbol,
-    TimeInForce, Timestamp,
+    TimeInForce, Timestamp, TriggerKind,
 };
 
 /// Enters an order.
@@ -21,7 +21,8 @@ use rialto_model::{
 #[command(after_help = "Examples:\n  \
     rialto order buy 0.01 BTC-USD --price 64000 --key-file key.toml\n  \
     rialto order sell 0.5 ETH-USD --market --key-file key.toml\n  \
-    rialto order buy BTC-USD --market --quote 100 --key-file key.toml")]
+    rialto order buy BTC-USD --market --quote 100 --key-file key.toml\n  \
+    rialto order sell 0.01 BTC-USD --market --stop 61000 --key-file key.toml")]
 pub(super) struct Order {
     /// Buy or sell.
     #[arg(value_parser = named::<Side>())]
@@ -47,6 +48,18 @@ pub(super) struct Order {
     /// The minimum quantity that must trade at once; otherwise the order is refused.
     #[arg(long, value_name = "QUANTITY")]
     minimum: Option<String>,
+    /// Wait until the last price is at this one or worse: for a buy at it or above, for a sell at it
+    /// or below. The order is entered then.
+    #[arg(long, value_name = "PRICE", conflicts_with = "take_profit")]
+    stop: Option<String>,
+    /// Wait until the last price is at this one or better: for a buy at it or below, for a sell at it
+    /// or above.
+    #[arg(long, value_name = "PRICE")]
+    take_profit: Option<String>,
+    /// With --stop or --take-profit: enter the order at once if the last price is there already.
+    /// Otherwise it is refused.
+    #[arg(long)]
+    trigger_at_once: bool,
     /// The time in force.
     #[arg(long, value_parser = named::<TimeInForce>())]
     tif: Option<TimeInForce>,
@@ -99,6 +112,9 @@ impl Order {
                 return Err(Error::Usage(wrong.to_string()));
             }
         };
+        let stop = self.stop.as_ref().map(|price| (TriggerKind::Stop, price));
+        let take_profit = self.take_profit.as_ref().map(|price| (TriggerKind::TakeProfit, price));
+        let trigger = stop.or(take_profit);
         let usual = if self.market { OrderKind::Market } else { OrderKind::Limit };
         let kind = self.kind.unwrap_or(usual);
         if self.price.is_none() && kind == OrderKind::Limit {
@@ -118,6 +134,9 @@ impl Order {
             quote_amount: self.quote.as_deref().map(Into::into),
             price: self.price.as_deref().map(Into::into),
             minimum_quantity: self.minimum.as_deref().map(Into::into),
+            trigger: trigger.map(|(kind, _)| kind),
+            trigger_price: trigger.map(|(_, price)| price.as_str().into()),
+            trigger_at_once: self.trigger_at_once,
             expire_at: self.expire_at,
             client_order_id: self.client_id.as_deref().map(Str::from),
             durability: self.durability.as_deref().map(Str::from),
@@ -197,6 +216,9 @@ pub(super) struct Orders {
     /// Show ended orders, newest first, instead of open ones.
     #[arg(long)]
     ended: bool,
+    /// Show only open orders that wait for a trigger.
+    #[arg(long, conflicts_with = "ended")]
+    waiting: bool,
     /// The most entries to show.
     #[arg(long, default_value_t = 100)]
     limit: usize,
@@ -207,9 +229,10 @@ pub(super) struct Orders {
 impl Orders {
     pub(super) fn run(&self) -> Result<(), Error> {
         let (venue, account) = self.member.connect()?;
-        let (status, none) = match self.ended {
-            true => (Listed::Ended, "no ended orders"),
-            false => (Listed::Open, "no open orders"),
+        let (status, none) = match (self.ended, self.waiting) {
+            (true, _) => (ListedOrders::Ended, "no ended orders"),
+            (_, true) => (ListedOrders::Waiting, "no orders that wait"),
+            _ => (ListedOrders::Open, "no open orders"),
         };
         let query = OrdersQuery {
             account,
@@ -224,6 +247,7 @@ impl Orders {
                 Column("CLIENT ID", Align::Left),
                 Column("INSTRUMENT", Align::Left),
                 Column("SIDE", Align::Left),
+                Column("TRIGGER", Align::Left),
                 Column("PRICE", Align::Right),
                 Column("QUANTITY", Align::Right),
                 Column("FILLED", Align::Right),
@@ -240,6 +264,7 @@ impl Orders {
                     or_dash(order.client_order_id),
                     order.instrument.to_string(),
                     order.side.name().to_owned(),
+                    or_dash(trigger(order)),
                     or_dash(order.price),
                     or_dash(order.quantity),
                     order.filled.to_string(),
@@ -248,7 +273,7 @@ impl Orders {
                     or_dash(order.result.fee_currency),
                     order.time_in_force.name().to_owned(),
                     or_dash(order.expire_at.map(utc::brief)),
-                    status(order.status, &order.result),
+                    status_and_reason(order.status, &order.result),
                 ]
             });
             show::table(&columns, rows.collect(), none);
@@ -337,8 +362,14 @@ impl Balances {
     }
 }
 
+/// What an order waits for.
+fn trigger(order: &OrderInfo) -> Option<String> {
+    let (kind, price) = order.trigger.zip(order.trigger_price)?;
+    Some(format!("{} {price}", kind.name()))
+}
+
 /// The status of an order, and why it ended unless it is filled.
-fn status(status: OrderStatus, result: &OrderResult) -> String {
+fn status_and_reason(status: OrderStatus, result: &OrderResult) -> String {
     match result.done_reason {
         Some(reason) if status != OrderStatus::Filled => {
             format!("{} ({})", status.name(), reason.name())
@@ -391,7 +422,7 @@ impl StateLine {
         if self.status == Some(OrderStatus::Filled) {
             return format!("filled: {side} {filled} {instrument}{average}{fee}");
         }
-        let status = or_dash(self.status.map(|order| status(order, &self.result)));
+        let status = or_dash(self.status.map(|status| status_and_reason(status, &self.result)));
         let limit = self.price.map(|price| format!(" at {price}"));
         format!(
             "{status}: {side} {instrument}{}, filled {filled}{average}, remaining {}{fee}",

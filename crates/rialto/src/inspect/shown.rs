@@ -74,9 +74,14 @@ pub(super) fn order(core: &Core, view: &OrderState) -> Value {
     let quantity =
         |quantity: rialto_model::Quantity| quantity.decimal(spec.quantity_scale).to_string();
     let expire_at = (view.expire_at != Timestamp::MAX).then(|| utc::show(view.expire_at));
-    json!({
+    let status = match view.trigger {
+        Some(_) => "waiting",
+        None if view.remaining == view.quantity => "open",
+        None => "partially_filled",
+    };
+    let mut shown = json!({
         "order": view.id,
-        "status": if view.remaining == view.quantity { "open" } else { "partially_filled" },
+        "status": status,
         "account": view.account,
         "symbol": spec.symbol,
         "side": view.side,
@@ -87,5 +92,10 @@ pub(super) fn order(core: &Core, view: &OrderState) -> Value {
         "post_only": view.post_only,
         "expire_at": expire_at,
         "client_order_id": view.client_order_id,
-    })
+    });
+    if let Some(trigger) = view.trigger {
+        shown["trigger"] = json!(trigger.kind);
+        shown["trigger_price"] = json!(trigger.price.decimal(spec.price_scale).to_string());
+    }
+    shown
 }

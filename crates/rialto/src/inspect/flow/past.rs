@@ -108,6 +108,7 @@ impl Concerns {
     fn of(command: &Command, events: &[Event]) -> Concerns {
         let account = match command {
             Command::Place(order) => Some(order.account),
+            Command::PlaceConditional(order) => Some(order.terms.account),
             Command::Amend(amend) => Some(amend.account),
             Command::MassCancel(which) => Some(which.account),
             Command::Deposit(Deposit { transfer, .. })
@@ -121,8 +122,12 @@ impl Concerns {
             _ => None,
         };
         let mut concerns = Concerns { account, ..Concerns::default() };
-        if let Command::Place(order) = command {
-            concerns.instrument = Some(order.instrument);
+        match command {
+            Command::Place(order) => concerns.instrument = Some(order.instrument),
+            Command::PlaceConditional(order) => {
+                concerns.instrument = Some(order.terms.instrument);
+            }
+            _ => {}
         }
         for event in events {
             let (instrument, order) = match event {
@@ -130,6 +135,7 @@ impl Concerns {
                 Event::Trade(it) => (it.instrument, it.taker_order),
                 Event::Done(it) => (it.instrument, it.order),
                 Event::Amended(it) => (it.instrument, it.order),
+                Event::Triggered(it) => (it.instrument, it.order),
                 Event::Reduced(it) => (it.instrument, it.order),
                 _ => continue,
             };
@@ -210,6 +216,13 @@ fn in_words(core: &Core, event: &Event) -> String {
         }
         Event::Rested(it) => {
             format!("rested: order {} in the book at {}", it.order, at(it.instrument, it.price))
+        }
+        Event::TriggerSet(it) => {
+            let price = at(it.instrument, it.trigger.price);
+            format!("waits: order {}, {} at {price}", it.order, word(&it.trigger.kind))
+        }
+        Event::Triggered(it) => {
+            format!("triggered: order {} at {}", it.order, at(it.instrument, it.price))
         }
         Event::Done(it) => {
             let left = of(it.instrument, it.remaining);

@@ -1,0 +1,365 @@
+//! Orders that wait for a trigger: after each trade all of them are looked at.
+
+use super::arithmetic::{largest, price, smallest};
+use super::auction::is_for_auction;
+use super::entry::{Check, Verdict, demand};
+use super::prices::is_near;
+use super::{Alteration, Entered, ORDERS_PER_COMMAND, Order, Reference};
+use rialto_model::{
+    Accepted, Amount, ConditionalOrder, DoneReason, Event, InstrumentId, InstrumentState, NewOrder,
+    OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason,
+    Side, TimeInForce, Trigger, TriggerKind, TriggerSet, Triggered,
+};
+
+/// What an order waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    pub kind: TriggerKind,
+    pub at: Price,
+    /// Whether it is a market order.
+    pub is_market: bool,
+    /// Which of all prices that triggered orders triggered it, once one has.
+    pub reached: Option<u64>,
+}
+
+impl Waits {
+    fn rises(&self, side: Side) -> bool {
+        matches!(
+            (self.kind, side),
+            (TriggerKind::Stop, Side::Buy) | (TriggerKind::TakeProfit, Side::Sell)
+        )
+    }
+
+    fn is_reached(&self, side: Side, last: Price) -> bool {
+        if self.rises(side) { self.at <= last } else { self.at >= last }
+    }
+}
+
+const BEFORE_MEMORY: [Check<ConditionalOrder>; 3] = [
+    ("command that the version knows", |venue, _| {
+        demand(venue.rules_version >= 6, RejectReason::CommandUnknown)
+    }),
+    ("account", |venue, new| venue.account(new.terms.account).map(drop)),
+    ("client order id (repeat, conflict)", |venue, new| {
+        let before = venue.entered_before(&new.terms);
+        let is_same =
+            |first: Entered| first.body == new.terms && first.trigger == Some(new.trigger);
+        demand(before.is_none_or(is_same), RejectReason::ClientIdConflict)
+    }),
+];
+
+const CHECKS: [Check<ConditionalOrder>; 15] = [
+    ("instrument", |venue, new| venue.listed(new.terms.instrument).map(drop)),
+    ("its state", |venue, new| venue.listed(new.terms.instrument)?.check_entry()),
+    ("restriction of the account", |venue, new| venue.account_enters(new.terms.account)),
+    ("restriction of the instrument", |venue, new| {
+        venue.instrument_is_entered(new.terms.instrument)
+    }),
+    ("combination of attributes", |_, new| has_attributes_that_agree(&new.terms)),
+    ("quantity", |venue, new| {
+        venue.listed(new.terms.instrument)?.check_quantity(quantity(&new.terms))
+    }),
+    ("trigger price", |venue, new| {
+        let verdict = venue.listed(new.terms.instrument)?.check_price(new.trigger.price);
+        verdict.map_err(|_| RejectReason::TriggerPriceInvalid)
+    }),
+    ("price and tick", |venue, new| {
+        venue.listed(new.terms.instrument)?.check_price(venue.limit_waiting(new))
+    }),
+    ("expiry", |venue, new| venue.expires_at(&new.terms).map(drop)),
+    ("whether the last price has reached the trigger price", |venue, new| {
+        let is_reached = venue.is_reached_now(new) && !new.immediate;
+        demand(!is_reached, RejectReason::WouldTrigger)
+    }),
+    ("open orders of the account", |venue, new| {
+        venue.account_has_room(&NewOrder { time_in_force: TimeInForce::Gtc, ..new.terms })
+    }),
+    ("room in the venue", |venue, new| {
+        venue.venue_has_room(&NewOrder { time_in_force: TimeInForce::Gtc, ..new.terms })
+    }),
+    ("smallest and largest notional", |venue, new| {
+        let listed = venue.listed(new.terms.instrument)?;
+        listed.check_notional(listed.notional(venue.limit_waiting(new), quantity(&new.terms)))
+    }),
+    ("room at the trigger price", |venue, new| {
+        let order = venue.waiting(new)?;
+        let rises = |order: &Order| order.waits.map(|waits| (waits.rises(order.side), waits.at));
+        let others = venue
+            .orders
+            .iter()
+            .filter(|other| other.instrument == order.instrument && rises(other) == rises(&order));
+        venue.check_sum(others, &order)
+    }),
+    ("balance", |venue, new| {
+        let order = venue.waiting(new)?;
+        let available = venue.available(order.account, venue.held_currency(&order));
+        demand(venue.hold(&order).0 <= available, RejectReason::InsufficientBalance)
+    }),
+];
+
+/// The names of the checks of an order that is to wait, in their order.
+pub fn conditional_checks() -> Vec<&'static str> {
+    BEFORE_MEMORY.iter().chain(&CHECKS).map(|(name, _)| *name).collect()
+}
+
+fn has_attributes_that_agree(new: &NewOrder) -> Verdict {
+    let contradictions = [
+        ![OrderKind::Limit, OrderKind::Market].contains(&new.kind),
+        matches!(new.size, OrderSize::Quote(_)),
+        new.post_only != PostOnly::Off,
+        new.minimum_quantity != Quantity::ZERO,
+        new.time_in_force == TimeInForce::Fok,
+        is_for_auction(new.time_in_force),
+    ];
+    demand(!contradictions.contains(&true), RejectReason::InvalidCombination)
+}
+
+fn quantity(new: &NewOrder) -> Quantity {
+    match new.size {
+        OrderSize::Base(quantity) => quantity,
+        OrderSize::Quote(_) => unreachable!("the combination was checked before"),
+    }
+}
+
+impl Reference {
+    pub(super) fn place_conditional(
+        &mut self,
+        new: &ConditionalOrder,
+    ) -> Result<Outcome, RejectReason> {
+        BEFORE_MEMORY.iter().try_for_each(|(_, check)| check(self, new))?;
+        if let Some(first) = self.entered_before(&new.terms) {
+            return Ok(self.repeat(&new.terms, &first));
+        }
+        let verdict = CHECKS.iter().try_for_each(|(_, check)| check(self, new));
+        let answer = verdict.map(|()| self.let_wait(new));
+        if !new.terms.client_order_id.is_empty() {
+            let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
+            let (body, trigger) = (new.terms, Some(new.trigger));
+            let entered = Entered { body, trigger, answer, in_window: true, finish: None };
+            self.account_mut(new.terms.account)?.entered.push(entered);
+        }
+        answer
+    }
+
+    fn is_reached_now(&self, new: &ConditionalOrder) -> bool {
+        let Trigger { kind, price } = new.trigger;
+        let waits = Waits { kind, at: price, is_market: false, reached: None };
+        let last = self.listed(new.terms.instrument).expect("it was found").last_price;
+        last.is_some_and(|last| waits.is_reached(new.terms.side, last))
+    }
+
+    /// The limit of an order that waits: its own, or the farthest tick within the protection of the
+    /// rules around the trigger price.
+    fn limit_waiting(&self, new: &ConditionalOrder) -> Price {
+        let terms = &new.terms;
+        if terms.kind == OrderKind::Limit || terms.price != Price::ZERO {
+            return terms.price;
+        }
+        let rules = self.listed(terms.instrument).expect("it was found").instrument.spec.rules;
+        let tick = i128::from(rules.tick.0);
+        let most = i128::from(i64::MAX) / tick;
+        let reaches = |ticks: i128| {
+            is_near(terms.side, new.trigger.price, ticks * tick, rules.market_protection_ppm)
+        };
+        let ticks = match terms.side {
+            Side::Buy => largest(0, most, reaches),
+            Side::Sell => smallest(1, most, reaches),
+        };
+        ticks.and_then(|ticks| price(ticks * tick)).expect("the trigger price is on the tick")
+    }
+
+    /// The order as it would wait.
+    fn waiting(&self, new: &ConditionalOrder) -> Result<Order, RejectReason> {
+        let terms = &new.terms;
+        let rules = self.listed(terms.instrument)?.instrument.spec.rules;
+        let [maker_fee_ppm, taker_fee_ppm] = self.rates(terms.instrument)?;
+        Ok(Order {
+            id: OrderId::from_parts(self.engine, self.orders_entered + 1),
+            account: terms.account,
+            instrument: terms.instrument,
+            side: terms.side,
+            time_in_force: terms.time_in_force,
+            post_only: PostOnly::Off,
+            self_trade: terms.self_trade.unwrap_or(rules.self_trade),
+            handling: terms.handling,
+            expire_at: self.expires_at(terms)?,
+            client_order_id: terms.client_order_id,
+            price: self.limit_waiting(new),
+            filled: Quantity::ZERO,
+            remaining: quantity(terms),
+            quote_left: None,
+            deliverable: None,
+            maker_fee_ppm,
+            taker_fee_ppm,
+            fees_owed: 0,
+            fees_charged: 0,
+            place: 0,
+            is_market: false,
+            span: None,
+            waits: Some(Waits {
+                kind: new.trigger.kind,
+                at: new.trigger.price,
+                is_market: terms.kind == OrderKind::Market,
+                reached: None,
+            }),
+        })
+    }
+
+    fn let_wait(&mut self, new: &ConditionalOrder) -> Outcome {
+        let order = self.waiting(new).expect("the checks have passed");
+        let mut terms = new.terms;
+        terms.price = order.price;
+        terms.self_trade = Some(order.self_trade);
+        terms.expire_at = order.expire_at;
+        let reserved = self.hold(&order);
+        self.orders_entered += 1;
+        self.orders.push(order);
+        self.events.push(Event::Accepted(Accepted {
+            order: order.id,
+            terms,
+            reserved,
+            rests: false,
+        }));
+        self.events.push(Event::TriggerSet(TriggerSet {
+            order: order.id,
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            trigger: new.trigger,
+        }));
+        self.look_at_triggers(order.instrument);
+        Self::answer(&order, OrderStatus::Waiting)
+    }
+
+    /// Finds the orders that the last price triggers and none has triggered before.
+    pub(super) fn look_at_triggers(&mut self, id: InstrumentId) {
+        let listed = self.listed(id).expect("it was found");
+        let Some(last) = listed.last_price else { return };
+        let is_open = listed.instrument.state == InstrumentState::Open;
+        let number = self.prices_that_triggered;
+        let mut is_any = false;
+        for order in self.orders.iter_mut().filter(|order| order.instrument == id) {
+            let side = order.side;
+            let Some(waits) = &mut order.waits else { continue };
+            if waits.reached.is_none() && waits.is_reached(side, last) {
+                waits.reached = Some(number);
+                is_any = true;
+            }
+        }
+        self.prices_that_triggered += u64::from(is_any);
+        if is_any && is_open && !self.triggering.contains(&id) {
+            self.triggering.push(id);
+        }
+    }
+
+    /// The order of an instrument that is entered next: what was triggered first; of several, what is
+    /// triggered by rising prices first, then the nearest trigger, and then the oldest.
+    fn next_triggered(&self, id: InstrumentId) -> Option<Order> {
+        let own = self.orders.iter().filter(|order| order.instrument == id);
+        let rank = |order: &&Order| {
+            let waits = order.waits.filter(|waits| waits.reached.is_some())?;
+            let rises = waits.rises(order.side);
+            let distance = if rises { waits.at.0 } else { -waits.at.0 };
+            let distance = if self.gets_wrong(Alteration::TriggersByAge) { 0 } else { distance };
+            Some((waits.reached, !rises, distance, order.id))
+        };
+        let all = own.filter(|order| rank(order).is_some());
+        all.min_by_key(|order| rank(order)).copied()
+    }
+
+    /// The orders of an instrument that wait: those that falling prices trigger, the highest trigger
+    /// first, and then those that rising prices trigger, the lowest first.
+    pub fn waiting_queue(&self, id: InstrumentId) -> Vec<Order> {
+        let waits = |order: &&Order| order.instrument == id && order.waits.is_some();
+        let mut queue: Vec<Order> = self.orders.iter().filter(waits).copied().collect();
+        queue.sort_by_key(|order| {
+            let waits = order.waits.expect("only such were taken");
+            let rises = waits.rises(order.side);
+            (rises, if rises { waits.at.0 } else { -waits.at.0 }, order.id)
+        });
+        queue
+    }
+
+    /// An instrument that trades has a turn if orders were triggered.
+    pub(super) fn begin_triggering(&mut self, id: InstrumentId) {
+        let is_open =
+            self.listed(id).expect("it was found").instrument.state == InstrumentState::Open;
+        if is_open && !self.triggering.contains(&id) && self.next_triggered(id).is_some() {
+            self.triggering.push(id);
+        }
+    }
+
+    /// Enters the orders of an instrument that were triggered, as far as one command may.
+    pub(super) fn enter_all_triggered(&mut self, id: InstrumentId, visited: &mut usize) {
+        let is_open = |venue: &Reference| {
+            venue.listed(id).expect("it was found").instrument.state == InstrumentState::Open
+        };
+        while *visited < ORDERS_PER_COMMAND {
+            if !is_open(self) {
+                return;
+            }
+            let Some(order) = self.next_triggered(id) else { break };
+            *visited += 1;
+            self.enter_triggered(&order, visited);
+            if !is_open(self) {
+                *visited = ORDERS_PER_COMMAND;
+            }
+        }
+        self.begin_triggering(id);
+    }
+
+    fn enter_triggered(&mut self, waiting: &Order, visited: &mut usize) {
+        self.remove(waiting.id);
+        let waits = waiting.waits.expect("it waits");
+        let mut order =
+            Order { waits: None, span: self.trading_span(waiting.instrument), ..*waiting };
+        if self.is_dead(&order) {
+            self.end(&order, DoneReason::Expired);
+            return;
+        }
+        let last = self.of(&order).last_price;
+        let is_still = last.is_some_and(|last| waits.is_reached(order.side, last));
+        if self.gets_wrong(Alteration::TriggersForget) && !is_still {
+            self.orders.push(Order { waits: Some(Waits { reached: None, ..waits }), ..order });
+            return;
+        }
+        if waits.is_market {
+            order.price = self.clipped(&order);
+        }
+        let mut allowed = self.account_enters(order.account);
+        allowed = allowed.and_then(|()| self.instrument_is_entered(order.instrument));
+        if allowed.is_err() && !self.gets_wrong(Alteration::TriggeredThoughRestricted) {
+            self.end(waiting, DoneReason::Restricted);
+            return;
+        }
+        if self.check_triggered(&order).is_err() {
+            self.end(waiting, DoneReason::Refused);
+            return;
+        }
+        self.events.push(Event::Triggered(Triggered {
+            order: order.id,
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            price: order.price,
+            remaining: order.remaining,
+            released: Amount(self.hold(waiting).0 - self.hold(&order).0),
+        }));
+        self.take(order, visited);
+    }
+
+    /// The limit of a triggered market order, inside the collar and the limits as they are now.
+    fn clipped(&self, order: &Order) -> Price {
+        let Order { account, instrument, side, remaining, price, .. } = *order;
+        let as_new = NewOrder::limit(account, instrument, side, remaining, price);
+        self.of(order).clip(side, self.collared(&as_new, price))
+    }
+
+    fn check_triggered(&self, order: &Order) -> Verdict {
+        let listed = self.of(order);
+        listed.check_price(order.price)?;
+        demand(self.is_in_collar(listed, order.price), RejectReason::PriceOutsideCollar)?;
+        listed.check_limits(order.price)?;
+        self.check_level(order)
+    }
+}
