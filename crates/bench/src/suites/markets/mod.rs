@@ -11,6 +11,7 @@ mod million;
 mod shortest;
 mod submitters;
 mod sustained;
+mod triggers;
 mod uncross;
 mod writer;
 
@@ -19,7 +20,7 @@ use crate::suite::{Suite, part};
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "markets",
-    about: "orders on several instruments: against the depth of the book, the number of submitters and the length of the run, up to the fill on a stream; a kill switch, and auctions",
+    about: "orders on several instruments: against the depth of the book, the number of submitters and the length of the run, up to the fill on a stream; a kill switch, auctions, and triggers",
     parts: &[
         part("levels", levels::measure),
         part("million", million::measure),
@@ -30,6 +31,7 @@ pub(crate) const SUITE: Suite = Suite {
         part("uncross", uncross::measure),
         part("writer", writer::measure),
         part("indicative", indicative::measure),
+        part("triggers", triggers::measure),
         part("allocations", |context, outcome| {
             outcome.take(allocations::measure(context));
             outcome.take(allocations::measure_auction(context));
