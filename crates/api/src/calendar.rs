@@ -67,8 +67,8 @@ pub struct CircuitBreakerInfo {
     pub range_ppm: u32,
     /// How long the halt lasts, in milliseconds.
     pub halt_ms: u32,
-    /// Whether it would halt trading. It is not armed from when it has, until it is set again or the
-    /// trading rules of the instrument are.
+    /// Whether it has not halted trading since it was set, or since the
+    /// trading rules of the instrument were. It watches nothing without a reference price.
     pub armed: bool,
 }
 

@@ -183,11 +183,6 @@ impl Venue {
         self.apply(Command::SetRules { instrument: SPOT, rules })
     }
 
-    /// The rules of the instrument.
-    pub fn rules_of(&self) -> &TradingRules {
-        &self.core.instrument(SPOT).unwrap().instrument.spec.rules
-    }
-
     /// Available and reserved.
     pub fn balance(&self, account: AccountId, currency: CurrencyId) -> (i128, i128) {
         let balance = self.core.balance(account, currency).unwrap();

@@ -150,7 +150,7 @@ fn do_between(venue: &mut Venue, what: &str, order: OrderId) {
             venue.set_state(InstrumentState::Open);
         }
         "collar that excludes the limit" => {
-            let narrow = TradingRules { collar_ppm: 10_000, ..*venue.rules_of() };
+            let narrow = TradingRules { collar_ppm: 10_000, ..rules() };
             venue.set_rules(narrow);
         }
         "withdrawal of the instrument" => drop(venue.set_state(InstrumentState::Withdrawn)),
