@@ -1,6 +1,6 @@
 //! The flow of a run: plan, publish, tidy.
 //!
-//! Its input is a [`Trigger`], its output a [`RunOutcome`]; both, and the results of its steps, are
+//! Its input is a [`RunCause`], its output a [`RunOutcome`]; both, and the results of its steps, are
 //! kept by the store of the flows.
 // format: docs/formats/statement.md
 
@@ -10,7 +10,7 @@ use crate::maker::Maker;
 use crate::outbox::{self, OutboxRefusal, StatementRange};
 use crate::positions::{BalancesDigest, Positions};
 use crate::range::wait_for_sync;
-use crate::run::{REFUSED_MAX, RunOutcome, StatementRefusal, Trigger};
+use crate::run::{REFUSED_MAX, RunCause, RunOutcome, StatementRefusal};
 use crate::worker::Worker;
 use rialto_desk::baseline_of;
 use rialto_engine::{Engine, ReplayError};
@@ -60,13 +60,13 @@ pub(crate) struct Published {
 impl Flow for StatementFlow {
     const NAME: &'static str = "statements";
 
-    type Input = Trigger;
+    type Input = RunCause;
     type Output = RunOutcome;
 
     async fn run<'a>(
         &'a self,
         cx: &FlowContext<'a>,
-        _: &'a Trigger,
+        _: &'a RunCause,
     ) -> Result<RunOutcome, FlowError> {
         let plan: Plan = cx.step("plan", || self.work(Self::plan)).retry(AGAIN).await?;
         let published: Published = {

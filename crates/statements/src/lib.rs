@@ -61,7 +61,7 @@ pub use outbox::{OutboxRefusal, STATEMENTS_DIRECTORY, StatementRange, file_stem,
 pub use positions::{AccountHolder, BalancesDigest, PositionBalance, Positions};
 pub use request::{ListStatementRuns, RUNS_PAGE_MAX, RunStatements};
 pub use run::{
-    REFUSED_MAX, RunOutcome, RunStage, StatementRefusal, StatementRun, TRIES_MAX, Trigger,
+    REFUSED_MAX, RunCause, RunOutcome, RunStage, StatementRefusal, StatementRun, TRIES_MAX,
 };
 pub use schedule::{DayTime, InvalidDayTime};
 pub use service::{StatementService, StatementSettings};

@@ -12,7 +12,7 @@ pub const TRIES_MAX: u8 = 30;
 
 /// Why a run was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trigger {
+pub enum RunCause {
     /// The time of the day came, or had come while the venue was down.
     Daily {
         /// That time.

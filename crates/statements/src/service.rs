@@ -3,7 +3,7 @@
 use crate::error::{StatementsOpenError, busy, of_flows, of_store};
 use crate::flow::{StatementFlow, outcome_of};
 use crate::maker::Maker;
-use crate::run::{RunStage, StatementRun, Trigger};
+use crate::run::{RunCause, RunStage, StatementRun};
 use crate::schedule::DayTime;
 use crate::utc;
 use crate::worker::Worker;
@@ -116,7 +116,7 @@ impl StatementService {
         if is_younger && self.newest(1)?.is_empty() {
             return Ok(false);
         }
-        self.flows().start::<StatementFlow>(id, Trigger::Daily { due })?.confirmed().wait()?;
+        self.flows().start::<StatementFlow>(id, RunCause::Daily { due })?.confirmed().wait()?;
         Ok(true)
     }
 
@@ -146,7 +146,7 @@ impl StatementService {
                 return Err(busy());
             }
             let id = FlowId::new(&format!("demand-{at}")).map_err(of_id).map_err(of_flows)?;
-            self.flows().start::<StatementFlow>(id, Trigger::Demand { at }).map_err(of_flows)?
+            self.flows().start::<StatementFlow>(id, RunCause::Demand { at }).map_err(of_flows)?
         };
         // Its end, whatever it is, is in the store.
         let _ = tokio::time::timeout(self.settings.answer_within, handle.join()).await;
