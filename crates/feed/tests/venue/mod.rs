@@ -60,13 +60,19 @@ impl Venue {
     /// Applies one command at `time`, after the ticks that are due before it.
     pub fn send(&mut self, time: Timestamp, command: &Command) -> Outcome {
         let time = time.max(self.core.time());
+        self.catch_up(time);
+        if self.core.next_background_work() <= time {
+            self.apply(time, &Command::Tick);
+            // A triggered order may have more to match than a command may.
+            self.catch_up(time);
+        }
+        self.apply(time, command)
+    }
+
+    fn catch_up(&mut self, time: Timestamp) {
         while self.core.next_due() <= time {
             self.apply(self.core.next_due().max(self.core.time()), &Command::Tick);
         }
-        if self.core.next_background_work() <= time {
-            self.apply(time, &Command::Tick);
-        }
-        self.apply(time, command)
     }
 
     /// Applies ticks until nothing is left that an earlier command began.
