@@ -462,5 +462,5 @@ fn the_random_commands_reach_every_event_that_moves_something() {
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 42, "{seen:#?}");
+    assert_eq!(seen.len(), 46, "{seen:#?}");
 }
