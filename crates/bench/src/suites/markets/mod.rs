@@ -8,6 +8,7 @@ mod indicative;
 mod kill_switch;
 mod levels;
 mod million;
+mod parts;
 mod shortest;
 mod submitters;
 mod sustained;
