@@ -61,6 +61,16 @@ pub struct OrderRequest<'a> {
     /// refused.
     #[serde(default, skip_serializing_if = "is_false")]
     pub trigger_at_once: bool,
+    /// The order is a trailing stop: its trigger price follows the last price at this distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trail_distance: Option<DecimalText<'a>>,
+    /// The distance of a trailing stop in millionths of the price that it follows, instead of
+    /// `trail_distance`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trail_ppm: Option<u32>,
+    /// A trailing stop follows the last price from this one on; without it from the last price now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation_price: Option<DecimalText<'a>>,
     /// When a `gtd` order ends: nanoseconds since 1970, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_at: Option<Timestamp>,
@@ -118,6 +128,9 @@ impl<'a> OrderRequest<'a> {
             trigger: None,
             trigger_price: None,
             trigger_at_once: false,
+            trail_distance: None,
+            trail_ppm: None,
+            activation_price: None,
             expire_at: None,
             client_order_id: None,
             durability: None,
@@ -356,9 +369,12 @@ pub struct OrderInfo {
     /// From which side the last price triggers it, while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<TriggerKind>,
-    /// The trigger price, while it waits.
+    /// The trigger price, while it waits; of a trailing stop the one now, once it is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger_price: Option<Decimal>,
+    /// What a trailing stop follows, while it waits.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub trail: Option<TrailInfo>,
     /// Its limit; null for a market order without one.
     pub price: Option<Decimal>,
     /// The quantity, in base currency.
@@ -410,14 +426,27 @@ pub struct OrdersAnswer {
     pub next: Option<OrderId>,
 }
 
+/// What a trailing stop follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrailInfo {
+    /// The distance of its trigger price from the price that it follows, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trail_distance: Option<Decimal>,
+    /// The distance in millionths of the price that it follows, instead of `trail_distance`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trail_ppm: Option<u32>,
+    /// The price from which on it follows the last price, while it waits.
+    pub activation_price: Decimal,
+}
+
 /// The orders to list, by their status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ListedOrders {
-    /// Open ones; those that wait for a trigger are among them.
+    /// Open orders, the waiting ones included.
     #[default]
     Open,
-    /// Those that wait for a trigger.
+    /// Conditional orders that have not been triggered.
     Waiting,
     /// Ended ones.
     Ended,
@@ -433,7 +462,7 @@ pub struct OrdersQuery<'a> {
     /// Only orders of this instrument.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
-    /// Open orders, only those that wait for a trigger, or ended ones.
+    /// Open orders, only the waiting conditional orders, or ended orders.
     #[serde(default)]
     pub status: ListedOrders,
     /// Start after this row: the `next` of the previous page.
@@ -605,6 +634,26 @@ pub enum OrderEvent {
         trigger: TriggerKind,
         /// The trigger price.
         trigger_price: Decimal,
+    },
+    /// It is a trailing stop, and waits.
+    TrailSet {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// What it follows.
+        #[serde(flatten)]
+        trail: TrailInfo,
+    },
+    /// It follows the last price now.
+    TrailActivated {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// The price that its distance is measured from: of a sell the highest last price since its
+        /// activation price was reached, of a buy the lowest.
+        extreme_price: Decimal,
     },
     /// It was triggered, and is entered.
     Triggered {

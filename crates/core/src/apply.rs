@@ -9,7 +9,7 @@ use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
     AccountId, ClientOrderId, Command, CommandKind, ConditionalOrder, Event, HaltScope,
     InstrumentId, MemberId, Name, OrderId, OrderRef, Outcome, RejectReason, Rejected,
-    RestrictionTarget, Seq, Timestamp,
+    RestrictionTarget, Seq, Timestamp, TrailingOrder,
 };
 
 impl Core {
@@ -39,6 +39,7 @@ impl Core {
         match command {
             Command::Place(terms) => self.place(terms, sink),
             Command::PlaceConditional(order) => self.place_conditional(order, sink),
+            Command::PlaceTrailing(order) => self.place_trailing(order, sink),
             Command::Cancel { account, order } => match self.cancel(*account, order, sink) {
                 Ok(outcome) => outcome,
                 Err(reason) => refuse(command, reason, sink),
@@ -64,6 +65,7 @@ impl Core {
             Command::Tick
             | Command::Place(_)
             | Command::PlaceConditional(_)
+            | Command::PlaceTrailing(_)
             | Command::Cancel { .. }
             | Command::Amend(_) => {
                 unreachable!("these are dispatched before")
@@ -315,6 +317,12 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         }
         Command::PlaceConditional(ConditionalOrder { terms, .. }) => {
             rejected.command = CommandKind::PlaceConditional;
+            rejected.account = terms.account;
+            rejected.instrument = terms.instrument;
+            rejected.client_order_id = terms.client_order_id;
+        }
+        Command::PlaceTrailing(TrailingOrder { terms, .. }) => {
+            rejected.command = CommandKind::PlaceTrailing;
             rejected.account = terms.account;
             rejected.instrument = terms.instrument;
             rejected.client_order_id = terms.client_order_id;

@@ -1,7 +1,7 @@
 //! Ending orders: one by one, many at once, and with the instrument.
 
 use crate::background::Scope;
-use crate::book::{Book, Order, Slot};
+use crate::book::{Order, Slot};
 use crate::client_ids::End;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
@@ -79,11 +79,12 @@ impl Core {
             let currency = market.reserved_currency(side);
             self.ledger.reserve(account, currency, Amount(-released.0));
         }
-        let book = match detail.attributes.role.waits() {
-            true => &mut market.triggers.book,
-            false => &mut market.book,
-        };
-        book.remove(&mut self.orders, slot);
+        let attributes = detail.attributes;
+        if attributes.role.waits() {
+            market.triggers.remove(&mut self.orders, &mut self.followers, slot, attributes);
+        } else {
+            market.book.remove(&mut self.orders, slot);
+        }
         let instrument = market.instrument.id;
         self.retire(slot.at(), Some(reason), order.remaining);
         sink.event(&Event::Done(Done {
@@ -308,8 +309,7 @@ impl Core {
     }
 
     /// Cancels up to `budget` orders of a withdrawn or restricted instrument: the best buy price
-    /// first, then sells, then those that wait.
-    /// It stops where `has_room` says that the end of an order with this reserve has no room.
+    /// first, then sells, then the waiting orders. It stops where `has_room` says that the end of an order with this reserve has no room.
     pub(crate) fn close_some<S: EventSink>(
         &mut self,
         market: u16,
@@ -325,8 +325,8 @@ impl Core {
         let mut cancelled = 0;
         let pending = loop {
             let Market { book, triggers, .. } = &self.markets[usize::from(market)];
-            let front = |book: &Book| book.front(Side::Buy).or_else(|| book.front(Side::Sell));
-            let Some(slot) = front(book).or_else(|| front(&triggers.book)) else {
+            let resting = book.front(Side::Buy).or_else(|| book.front(Side::Sell));
+            let Some(slot) = resting.or_else(|| triggers.front()) else {
                 break false;
             };
             if *budget == 0 || !has_room(sink, self.open.get(slot.at()).reserved) {

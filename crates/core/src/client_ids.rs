@@ -4,12 +4,13 @@
 //! The last orders of an account that were entered with a client order id are its window. An order that
 //! is still open when it leaves the window stays known until it ends.
 
+use crate::conditional::Condition;
 use crate::holders::Holders;
 use crate::limits::Limits;
 use crate::table::{Hasher, Table};
 use rialto_model::{
     ClientOrderId, DoneReason, NewOrder, OrderId, Outcome, Price, Quantity, SelfTrade, Seq,
-    Timestamp, Trigger,
+    Timestamp,
 };
 
 const NONE: u32 = u32::MAX;
@@ -22,7 +23,7 @@ pub(crate) struct Remembered {
     /// As entered.
     pub(crate) terms: NewOrder,
     /// What it was entered to wait for.
-    pub(crate) trigger: Option<Trigger>,
+    pub(crate) condition: Option<Condition>,
     pub(crate) answer: Outcome,
     /// The next younger entry in the account's window; also links the free entries.
     next: u32,
@@ -125,7 +126,7 @@ impl ClientIds {
         &mut self,
         account: u32,
         terms: &NewOrder,
-        trigger: Option<Trigger>,
+        condition: Option<Condition>,
         answer: Outcome,
         open: bool,
     ) -> u32 {
@@ -133,7 +134,7 @@ impl ClientIds {
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
         *self.get_mut(at) = Remembered {
             terms: *terms,
-            trigger,
+            condition,
             answer,
             next: NONE,
             tag,
@@ -212,7 +213,7 @@ impl ClientIds {
             let first = (self.blocks.len() as u32) << BLOCK_BITS;
             let entry = |at: u32| Remembered {
                 terms: *terms,
-                trigger: None,
+                condition: None,
                 answer: Outcome::Done,
                 next: if (at + 1) & ((1 << BLOCK_BITS) - 1) == 0 { NONE } else { at + 1 },
                 tag: 0,
@@ -245,14 +246,14 @@ impl ClientIds {
     pub(crate) fn restore_outside_window(
         &mut self,
         terms: &NewOrder,
-        trigger: Option<Trigger>,
+        condition: Option<Condition>,
         answer: Outcome,
     ) -> u32 {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
         *self.get_mut(at) = Remembered {
             terms: *terms,
-            trigger,
+            condition,
             answer,
             next: NONE,
             tag,

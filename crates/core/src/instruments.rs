@@ -9,6 +9,7 @@ use crate::limit_state::LimitState;
 use crate::limits::LEVEL_QUANTITY_MAX;
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
+use crate::trailing::Followers;
 use crate::triggers::Triggers;
 use rialto_model::{
     Amount, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
@@ -121,19 +122,19 @@ impl Market {
         &self.instrument.spec.rules
     }
 
-    /// How many orders it has, those that wait for a trigger included.
+    /// How many open orders it has, the waiting ones included.
     pub(crate) fn open_orders(&self) -> usize {
         let resting = self.book.order_count(Side::Buy) + self.book.order_count(Side::Sell);
         resting + self.triggers.len()
     }
 
-    /// Its orders: those that rest, by side and priority, and those that wait for a trigger.
-    pub(crate) fn slots<'a>(&'a self, orders: &'a Orders) -> impl Iterator<Item = Slot> + 'a {
-        let books = [&self.book, &self.triggers.book].into_iter();
-        books.flat_map(move |book| {
-            let sides = [Side::Buy, Side::Sell].into_iter();
-            sides.flat_map(move |side| book.orders(orders, side))
-        })
+    /// Its open orders: the resting ones by side and priority, and then the waiting ones.
+    pub(crate) fn slots<'a>(
+        &'a self,
+        orders: &'a Orders,
+        followers: &'a Followers,
+    ) -> impl Iterator<Item = Slot> + 'a {
+        self.book.all_orders(orders).chain(self.triggers.slots(orders, followers))
     }
 
     /// Positive and on the tick.
@@ -324,7 +325,7 @@ impl Market {
     }
 }
 
-/// Fails unless a quantity and those that it joins stay in range.
+/// Fails unless the quantities at a price stay in range when a quantity is added.
 #[inline]
 pub(crate) fn check_sum(
     held: impl FnOnce() -> Quantity,
@@ -446,6 +447,9 @@ impl Core {
                 return Err(RejectReason::HasOpenOrders);
             }
             if market.terms.lot_fees.is_some() && rules.lot != old.lot {
+                return Err(RejectReason::HasOpenOrders);
+            }
+            if market.triggers.has_trailing() && rules.tick != old.tick {
                 return Err(RejectReason::HasOpenOrders);
             }
         }

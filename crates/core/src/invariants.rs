@@ -79,7 +79,7 @@ pub enum Violation {
         flaw: BookViolation,
     },
     /// An order that waits is not found by the price that triggers it.
-    #[error("the orders of instrument {instrument} that wait for a trigger are kept wrongly")]
+    #[error("the waiting orders of instrument {instrument} are kept wrongly")]
     Triggers {
         /// The instrument.
         instrument: InstrumentId,
@@ -209,8 +209,8 @@ impl Core {
         Ok(())
     }
 
-    /// The orders that wait are where a price finds them: what no mark is about is beyond the prices that
-    /// a trade is compared with.
+    /// Each waiting order can be triggered: either a mark is about it, or its trigger price is beyond the
+    /// prices with which trades are compared.
     fn check_triggers(&self, market: &Market) -> Result<(), Violation> {
         let (instrument, triggers) = (market.instrument.id, &market.triggers);
         let sound = triggers.book.check(&self.orders);
@@ -219,11 +219,11 @@ impl Core {
             let (_, price) = triggers.book.locate(&self.orders, slot);
             let id = self.orders.get(slot).id;
             let is_expected = match side {
-                Side::Sell => price >= triggers.above,
-                Side::Buy => price <= triggers.below,
+                Side::Sell => price >= triggers.book_above,
+                Side::Buy => price <= triggers.book_below,
             };
             let is_marked =
-                triggers.reached.iter().any(|mark| mark.covers(side, price) && id <= mark.upto);
+                triggers.marks.iter().any(|mark| mark.covers(side, price) && id <= mark.upto);
             let waits = self.open.get(slot.at()).attributes.role.waits();
             waits && id <= triggers.newest && (is_expected || is_marked)
         };
@@ -237,9 +237,14 @@ impl Core {
         let has_turn = turns.count() == usize::from(triggers.has_turn);
         // Where no order waits above, the price of none is the largest there is.
         let last = market.last_price;
-        let is_above = last < triggers.above || triggers.above == Price::MAX;
-        let unreached = (is_above && last > triggers.below) || last == Price::ZERO;
-        match all_found && has_turn && unreached {
+        let (above, below) = (triggers.book_above, triggers.book_below);
+        let is_above = last < above || above == Price::MAX;
+        let unreached = (is_above && last > below) || last == Price::ZERO;
+        let trailing = triggers.trailing.as_ref().is_none_or(|trailing| {
+            let prices = (last, market.rules().tick);
+            trailing.is_sound(&self.orders, &self.followers, &triggers.marks, prices)
+        });
+        match all_found && has_turn && unreached && trailing {
             true => Ok(()),
             false => Err(Violation::Triggers { instrument }),
         }
@@ -289,7 +294,7 @@ impl Core {
             }
         };
         for market in &self.markets {
-            for slot in market.slots(&self.orders) {
+            for slot in market.slots(&self.orders, &self.followers) {
                 let detail = self.open.get(slot.at());
                 let held = self.orders.get(slot);
                 let side = detail.attributes.side;
@@ -332,12 +337,14 @@ impl Core {
     }
 
     fn check_timers(&self) -> Result<(), Violation> {
-        let expiring = self.markets.iter().flat_map(|market| market.slots(&self.orders));
+        let expiring =
+            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.followers));
         let expiring = expiring.filter(|slot| {
             let due = self.open.get(slot.at()).expire_at;
             self.expiries.due(slot.at()).is_some_and(|known| known == due)
         });
-        let waiting = self.markets.iter().flat_map(|market| market.slots(&self.orders));
+        let waiting =
+            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.followers));
         let never = rialto_model::Timestamp::MAX;
         let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
         let mut markets = (0..).zip(&self.markets);

@@ -33,8 +33,10 @@ mod background;
 pub mod book;
 mod cancel;
 mod client_ids;
+mod conditional;
 mod contract;
 mod expiry;
+mod extremes;
 mod fees;
 mod fok;
 mod halts;
@@ -64,7 +66,9 @@ mod tick;
 mod tick_v1;
 mod timers;
 mod timetable;
+mod trailing;
 mod transfers;
+mod triggering;
 mod triggers;
 mod view;
 mod withdrawals;
@@ -86,12 +90,14 @@ use crate::table::Hasher;
 use crate::taker::Taker;
 use crate::timers::Timers;
 use crate::timetable::CalendarPlan;
+use crate::trailing::Followers;
 use crate::transfers::Transfers;
 use crate::withdrawals::Withdrawals;
 use crate::work::BackgroundQueue;
 use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
 
 pub use accounts::Member;
+pub use extremes::Extremes;
 pub use invariants::Violation;
 pub use ledger::Balance;
 pub use limits::{
@@ -125,6 +131,7 @@ pub struct Core {
     orders: Orders,
     open: OpenOrders,
     open_counts: OpenCounts,
+    followers: Followers,
     /// Expiries by order slot.
     expiries: Timers,
     /// Dead-man timers by account slot.
@@ -184,6 +191,7 @@ impl Core {
             orders: Orders::with_limit(limits.orders_max as usize),
             open: OpenOrders::new(),
             open_counts: OpenCounts::new(hasher),
+            followers: Followers::new(),
             expiries: Timers::new(),
             dead_men: Timers::new(),
             phase_changes: Timers::new(),

@@ -24,16 +24,25 @@ pub(crate) enum Role {
     Waiting,
     /// Waits for its trigger, as a market order.
     WaitingMarket,
+    /// A trailing stop that waits.
+    Trailing,
+    /// A trailing stop that waits, as a market order.
+    TrailingMarket,
 }
 
 impl Role {
     pub(crate) fn is_market(self) -> bool {
-        matches!(self, Role::Market | Role::WaitingMarket)
+        matches!(self, Role::Market | Role::WaitingMarket | Role::TrailingMarket)
     }
 
     #[inline]
     pub(crate) fn waits(self) -> bool {
-        matches!(self, Role::Waiting | Role::WaitingMarket)
+        !matches!(self, Role::Plain | Role::Market)
+    }
+
+    #[inline]
+    pub(crate) fn trails(self) -> bool {
+        matches!(self, Role::Trailing | Role::TrailingMarket)
     }
 }
 

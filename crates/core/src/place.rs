@@ -1,6 +1,7 @@
 //! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
 
 use crate::apply::refuse;
+use crate::conditional::Condition;
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
@@ -11,7 +12,7 @@ use crate::{Core, EventSink};
 use rialto_model::{
     Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
     OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side, TimeInForce,
-    Timestamp, Trigger,
+    Timestamp,
 };
 
 /// The version since which market orders may rest, orders have their limits from the levels of the book,
@@ -104,11 +105,11 @@ impl Core {
         &self,
         at: u32,
         terms: &NewOrder,
-        trigger: Option<&Trigger>,
+        condition: Option<Condition>,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let known = self.client_ids.get(at);
-        if known.terms != *terms || known.trigger.as_ref() != trigger {
+        if known.terms != *terms || known.condition != condition {
             return Err(RejectReason::ClientIdConflict);
         }
         let mut outcome = known.answer;

@@ -70,6 +70,14 @@
 //! | Circuit breaker on an instrument without a reference price | accepted | [`CircuitBreakerInvalid`] |
 //! | Assignment of the calendar that an instrument with a circuit breaker has | [`CircuitBreakerInvalid`] | accepted |
 //!
+//! Version 7 decides as version 6 does except in these cases. Its state has format 7.
+//!
+//! | What | Version 6 | Version 7 |
+//! |---|---|---|
+//! | `PlaceTrailing` | [`CommandUnknown`] | accepted |
+//! | Triggered order whose price times quantity is too small or too large then | entered | ends as `refused` |
+//! | Trades of triggered orders that trigger others, which are entered in the same turn | the instrument has another turn | it has none |
+//!
 //! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
 //!
 //! [`Handling`]: rialto_model::Handling
@@ -99,9 +107,10 @@
 //!   slid to; room at the price; fill-or-kill or minimum quantity; balance.
 //! - *PlaceConditional*: command that the version knows; account; client order id (repeat,
 //!   conflict); instrument; its state; restriction of the account; restriction of the instrument;
-//!   combination of attributes; quantity; trigger price; price and tick; expiry; whether the last
-//!   price has reached the trigger price; open orders of the account; room in the venue; smallest and
+//!   combination of attributes; quantity; trigger price, or distance, activation price and first
+//!   trigger price; price and tick; expiry; whether the last price has reached the trigger price; open orders of the account; room in the venue; smallest and
 //!   largest notional; room at the trigger price; balance.
+//! - *PlaceTrailing*: as *PlaceConditional*.
 //! - *Amend*: account; order; whether it waits for a trigger; state of the instrument; restrictions, unless it only becomes smaller;
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new
@@ -142,24 +151,31 @@
 //!   least one that is free.
 //!
 //! # Conditional orders
-//! An order that waits for a trigger is accepted with a reserve for its limit, and is on no book. It
-//! counts among the open orders, and ends as they do: by a cancel, its expiry, a mass cancel, a
+//! A conditional order is accepted with a reserve for its limit, and waits outside the book. It
+//! counts as an open order, and ends as a resting order does: by a cancel, its expiry, a mass cancel, a
 //! dead-man timer, a disconnect, a restriction, or the withdrawal of its instrument. It cannot be amended
 //! ([`OrderWaiting`]).
 //!
-//! The price of each trade, of auctions too, is compared with the triggers of all orders that wait in
+//! The price of each trade, of auctions too, is compared with the triggers of all waiting orders of
 //! the instrument. One that it reaches is triggered, even if the price returns. One that the last price
 //! has reached when it is entered is refused ([`WouldTrigger`]), unless it says that it may be triggered
 //! at once. The limit of a market order without a price is measured from its trigger price, by
 //! `market_protection_ppm`.
 //!
 //! Triggered orders are entered while the instrument is `open`: in the order of the prices that
-//! triggered them; of those triggered by one price, first those that rising prices trigger and then
-//! those that falling prices do; the nearest trigger first, and then by entry. A triggered order is
+//! triggered them; of the orders that one price triggered, first the ones triggered at or above their
+//! trigger price, then the ones triggered at or below it; the nearest trigger price first, and then by entry. A triggered order is
 //! entered as if it came in at that moment, under its id and with the fee rates of its entry. The limit of
 //! a market order is clipped to the collar and to the limits then, and what it needs less is released. One
 //! whose account or instrument is restricted ends as `restricted`, and one whose limit would be
 //! refused ends as `refused`.
+//!
+//! A trailing stop is active from the price that reaches its activation price on. Its trigger price is its
+//! distance from the highest last price since then, that price included (of a buy, from the lowest), rounded
+//! to the tick away from it. That it is active is said when it is entered, if its activation price has been
+//! reached and nothing of the instrument is left to be entered; otherwise in background work, as a triggered order
+//! is entered. What one price makes active comes before what it triggers. The tick of an instrument cannot change while
+//! trailing stops wait in it.
 //!
 //! [`OrderWaiting`]: rialto_model::RejectReason::OrderWaiting
 //! [`WouldTrigger`]: rialto_model::RejectReason::WouldTrigger
@@ -448,4 +464,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=6;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=7;

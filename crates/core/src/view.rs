@@ -11,7 +11,7 @@ use rialto_model::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms, Currency,
     CurrencyId, DoneReason, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
     OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp, Trigger, TriggerKind,
+    Timestamp, TrailState, Trigger, TriggerKind,
 };
 use std::collections::VecDeque;
 
@@ -125,6 +125,8 @@ pub struct OrderState {
     pub is_market: bool,
     /// What it waits for, if it waits.
     pub trigger: Option<Trigger>,
+    /// What it follows, if it is a trailing stop that waits.
+    pub trail: Option<TrailState>,
     /// The fee rate it pays as a maker, in millionths.
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
@@ -256,16 +258,17 @@ impl Core {
         book.flat_map(move |book| book.orders(&self.orders, side)).map(|slot| self.order_view(slot))
     }
 
-    /// The orders of an instrument that wait for a trigger: those that are triggered below it, the
-    /// highest first, and then those that are triggered above it, the lowest first.
+    /// The waiting orders of an instrument: first the ones triggered at or below their trigger price, the
+    /// highest price first, then the ones triggered at or above it, the lowest first; and then the trailing
+    /// stops in order of entry.
     pub fn waiting_orders(
         &self,
         instrument: InstrumentId,
     ) -> impl Iterator<Item = OrderState> + '_ {
         let at = self.market(instrument).ok();
-        let triggers = at.map(|at| &self.markets[usize::from(at)].triggers.book).into_iter();
+        let triggers = at.map(|at| &self.markets[usize::from(at)].triggers).into_iter();
         triggers
-            .flat_map(|book| Side::ALL.iter().flat_map(|side| book.orders(&self.orders, *side)))
+            .flat_map(|triggers| triggers.slots(&self.orders, &self.followers))
             .map(|slot| self.order_view(slot))
     }
 
@@ -300,8 +303,18 @@ impl Core {
         })
     }
 
+    fn trail_of(&self, slot: Slot, detail: &Detail) -> Option<TrailState> {
+        let attributes = detail.attributes;
+        if !attributes.role.trails() {
+            return None;
+        }
+        let triggers = &self.markets[usize::from(detail.market)].triggers;
+        let extreme = triggers.extreme(&self.followers, slot, attributes.side);
+        Some(TrailState { trail: self.followers.get(slot).trail, extreme })
+    }
+
     fn trigger_of(&self, slot: Slot, detail: &Detail) -> Option<Trigger> {
-        if !detail.attributes.role.waits() {
+        if !detail.attributes.role.waits() || detail.attributes.role.trails() {
             return None;
         }
         let triggers = &self.markets[usize::from(detail.market)].triggers;
@@ -314,6 +327,12 @@ impl Core {
     }
 
     pub(crate) fn order_view(&self, slot: Slot) -> OrderState {
+        let trail = self.trail_of(slot, self.open.get(slot.at()));
+        OrderState { trail, ..self.order_terms(slot) }
+    }
+
+    /// The order without what it follows, which takes a look at all queued prices.
+    pub(crate) fn order_terms(&self, slot: Slot) -> OrderState {
         let order = self.orders.get(slot);
         let detail = self.open.get(slot.at());
         let attributes = detail.attributes;
@@ -335,6 +354,7 @@ impl Core {
             handling: attributes.unpacked_handling(),
             is_market: attributes.role.is_market(),
             trigger: self.trigger_of(slot, detail),
+            trail: None,
             maker_fee_ppm: detail.fees.maker_ppm(),
             taker_fee_ppm: detail.fees.taker_ppm(),
             fee_residue: detail.fees.residue(),

@@ -5,10 +5,11 @@
 
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, ConditionalOrder, CurrencyId, Done,
+    AccountId, Amend, Amount, ClientOrderId, Command, ConditionalOrder, CurrencyId, Distance, Done,
     DoneReason, EngineId, Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder,
     OrderId, OrderKind, OrderRef, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TradingRules, Transfer, Trigger, TriggerKind,
+    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger,
+    TriggerKind,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -215,8 +216,17 @@ impl Trader {
             let kind = TriggerKind::ALL[self.below(2) as usize];
             let trigger = Trigger { kind, price: Price(990 + self.below(21) as i64) };
             let terms = NewOrder { minimum_quantity: Quantity::ZERO, ..terms };
-            let order = ConditionalOrder { terms, trigger, immediate: true };
-            self.apply(&Command::PlaceConditional(order))
+            if self.below(2) == 0 {
+                let distance = match self.below(2) {
+                    0 => Distance::Price(Price(1 + self.below(9) as i64)),
+                    _ => Distance::Ppm(1_000 + 1_000 * self.below(9) as u32),
+                };
+                let trail = TrailTerms { distance, activation_price: trigger.price };
+                self.apply(&Command::PlaceTrailing(TrailingOrder { terms, trail }))
+            } else {
+                let order = ConditionalOrder { terms, trigger, immediate: true };
+                self.apply(&Command::PlaceConditional(order))
+            }
         } else {
             self.apply(&Command::Place(terms))
         };

@@ -103,6 +103,7 @@ alterations! {
     triggered_orders_entered_by_age_are_noticed: TriggersByAge;
     triggers_that_forget_are_noticed: TriggersForget;
     a_triggered_order_of_a_restricted_account_is_noticed: TriggeredThoughRestricted;
+    trailing_stops_that_stand_still_are_noticed: TrailsStandStill;
 }
 
 /// Since rules version 4 every limit in a book is on the tick.

@@ -151,6 +151,8 @@ fn is_outcome(command: CommandKind, event: &Event) -> bool {
                 | Event::Amended(_)
                 | Event::TriggerSet(_)
                 | Event::Triggered(_)
+                | Event::TrailSet(_)
+                | Event::TrailActivated(_)
                 | Event::CancelProgress { .. }
                 | Event::Uncrossed(_)
                 | Event::Interrupted(_)

@@ -196,7 +196,13 @@ impl Desk {
 /// the rate of their member. All other commands pass: they reduce risk, or come from an operator.
 #[must_use]
 pub fn enters_order(command: &Command) -> bool {
-    matches!(command, Command::Place(_) | Command::PlaceConditional(_) | Command::Amend(_))
+    matches!(
+        command,
+        Command::Place(_)
+            | Command::PlaceConditional(_)
+            | Command::PlaceTrailing(_)
+            | Command::Amend(_)
+    )
 }
 
 impl Drop for Desk {

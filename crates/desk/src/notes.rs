@@ -2,7 +2,9 @@
 
 use crate::Answer;
 use rialto_bus::Context;
-use rialto_model::{Command, ConditionalOrder, Deposit, OrderSize, Outcome, RestrictionTarget};
+use rialto_model::{
+    Command, ConditionalOrder, Deposit, OrderSize, Outcome, RestrictionTarget, TrailingOrder,
+};
 
 /// Records the account and the terms of a command. Prices and quantities are in units of the
 /// instrument's scale, which the desk does not know.
@@ -12,7 +14,8 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
     }
     match command {
         Command::Place(order)
-        | Command::PlaceConditional(ConditionalOrder { terms: order, .. }) => {
+        | Command::PlaceConditional(ConditionalOrder { terms: order, .. })
+        | Command::PlaceTrailing(TrailingOrder { terms: order, .. }) => {
             cx.note("account", &order.account.0);
             cx.note("instrument", &order.instrument.0);
             cx.note("side", &order.side);
@@ -25,6 +28,11 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
             if let Command::PlaceConditional(ConditionalOrder { trigger, .. }) = command {
                 cx.note("trigger", &trigger.kind);
                 cx.note("trigger_price_units", &trigger.price.0);
+            }
+            if let Command::PlaceTrailing(TrailingOrder { trail, .. }) = command {
+                cx.note("distance_kind", &trail.distance.kind());
+                cx.note("distance", &trail.distance.value());
+                cx.note("activation_price_units", &trail.activation_price.0);
             }
         }
         Command::Amend(amend) => cx.note("account", &amend.account.0),

@@ -7,7 +7,7 @@ use rialto_model::{
     AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ConditionalOrder,
     ContractTerms, CurrencyCode, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
     MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Restrict, Restriction,
-    RestrictionTarget, Scale, Timestamp, TradingRules, Transfer,
+    RestrictionTarget, Scale, Timestamp, TradingRules, TrailingOrder, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -79,12 +79,19 @@ requests! {
     } needs Trade of |it: &PlaceOrder| it.order.account,
       command |it| EngineCommand::Place(it.order);
 
-    /// Enters an order that waits for its trigger.
+    /// Enters a conditional order.
     "place_conditional_order" PlaceConditionalOrder {
         /// The order.
         order: ConditionalOrder,
     } needs Trade of |it: &PlaceConditionalOrder| it.order.terms.account,
       command |it| EngineCommand::PlaceConditional(it.order);
+
+    /// Enters a trailing stop.
+    "place_trailing_order" PlaceTrailingOrder {
+        /// The order.
+        order: TrailingOrder,
+    } needs Trade of |it: &PlaceTrailingOrder| it.order.terms.account,
+      command |it| EngineCommand::PlaceTrailing(it.order);
 
     /// Cancels an order.
     "cancel_order" CancelOrder {

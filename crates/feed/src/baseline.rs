@@ -1,7 +1,7 @@
 //! Builds a feed from the state of an engine at a sequence instead of from its first event.
 
 use crate::list::Link;
-use crate::orders::Order;
+use crate::orders::{Follower, Order};
 use crate::trading::{ended_as, fills_of, notional_of};
 use crate::view::{
     AuctionResult, LimitStateView, MemberView, Moment, TimetableView, WithdrawalView,
@@ -10,7 +10,7 @@ use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
     AccountId, Amount, AuctionRules, ContractTerms, Currency, CurrencyId, DoneReason, InstrumentId,
     InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus,
-    Price, Quantity, Restrict, Seq, Timestamp, Trade, Transfer, Trigger,
+    Price, Quantity, Restrict, Seq, Timestamp, Trade, TrailState, Transfer, Trigger,
 };
 
 /// The state of an engine as of a sequence, from a snapshot.
@@ -113,6 +113,8 @@ pub struct BaselineOrder {
     pub resting: bool,
     /// What it waits for.
     pub trigger: Option<Trigger>,
+    /// What it follows, if it is a trailing stop that waits.
+    pub trail: Option<TrailState>,
 }
 
 /// An order of a [`Baseline`] that has ended.
@@ -224,6 +226,7 @@ impl Feed {
                 status: ended.done.map_or(OrderStatus::Filled, |done| ended_as(done, ended.filled)),
                 done: ended.done,
                 trigger: None,
+                follower: None,
                 resting: false,
                 changed: false,
                 quantity: match ended.terms.size {
@@ -267,11 +270,14 @@ impl Feed {
                 *quantity = entered.quantity;
             }
             let untraded = entered.filled == Quantity::ZERO;
-            let status = match (entered.trigger, untraded) {
-                (Some(_), _) => OrderStatus::Waiting,
-                (None, true) => OrderStatus::Open,
-                (None, false) => OrderStatus::PartiallyFilled,
+            let waits = entered.trigger.is_some() || entered.trail.is_some();
+            let status = match (waits, untraded) {
+                (true, _) => OrderStatus::Waiting,
+                (false, true) => OrderStatus::Open,
+                (false, false) => OrderStatus::PartiallyFilled,
             };
+            let follower =
+                entered.trail.map(|state| Box::new(Follower { trail: state.trail, active: None }));
             let order = Order {
                 order,
                 terms,
@@ -279,6 +285,7 @@ impl Feed {
                 status,
                 done: None,
                 trigger: entered.trigger,
+                follower,
                 resting: false,
                 changed: false,
                 quantity: entered.quantity,
@@ -292,7 +299,11 @@ impl Feed {
                 queue: Link::LOOSE,
                 owner: Link::LOOSE,
             };
-            self.orders.insert(order, &mut self.accounts.slots[account as usize]);
+            let index = self.market_index(at, terms.instrument)?;
+            let slot = self.orders.insert(order, &mut self.accounts.slots[account as usize]);
+            if let Some(extreme) = entered.trail.and_then(|state| state.extreme) {
+                self.activate(slot, index, extreme);
+            }
         }
         for entered in orders.iter().filter(|order| order.resting) {
             let order = entered.order;

@@ -109,6 +109,8 @@ impl Feed {
             Event::Amended(ref amended) => self.amended(at, amended)?,
             Event::TriggerSet(ref set) => self.trigger_set(at, set)?,
             Event::Triggered(ref triggered) => self.triggered(at, triggered)?,
+            Event::TrailSet(ref set) => self.trail_set(at, set)?,
+            Event::TrailActivated(ref activated) => self.trail_activated(at, activated)?,
             Event::DeadManSet { account, due } => {
                 let slot = self.account_slot(at, account)?;
                 self.accounts.slots[slot as usize].dead_man = due;
@@ -245,7 +247,7 @@ impl Feed {
         for slot in self.orders.changed.drain(..) {
             let order = &mut self.orders.slab[slot as usize];
             order.changed = false;
-            emit(Update::Order(&order.view()));
+            emit(Update::Order(&order.view(&self.markets)));
         }
         self.accounts.drain_changed(|balance| emit(Update::Balance(balance)));
         self.orders.forget_beyond(&self.config, &mut self.accounts.slots);

@@ -194,6 +194,7 @@ mod tests {
             reserved: Amount(100),
             resting: true,
             trigger: None,
+            trail: None,
         };
         let held = |account, number, available, reserved| BaselineBalance {
             account,

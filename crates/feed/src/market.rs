@@ -4,8 +4,9 @@ use crate::book::Book;
 use crate::call_depth::Cover;
 use crate::ticker::Window;
 use crate::view::{AuctionView, Moment, PriceLevel, PublicTrade, Ticker};
+use rialto_core::Extremes;
 use rialto_model::{
-    Amount, AuctionRules, ContractTerms, Instrument, Name, Price, Seq, Timestamp, Trade,
+    Amount, AuctionRules, ContractTerms, Instrument, Name, Price, Seq, Side, Timestamp, Trade,
 };
 use std::collections::VecDeque;
 
@@ -16,6 +17,8 @@ pub(crate) struct Market {
     pub(crate) book: Book,
     pub(crate) trades: VecDeque<PublicTrade>,
     pub(crate) last_price: Option<Price>,
+    /// The prices that trailing stops follow: buys the lowest, sells the highest.
+    pub(crate) extremes: [Extremes; 2],
     pub(crate) window: Window,
     pub(crate) auction_rules: AuctionRules,
     pub(crate) terms: ContractTerms,
@@ -48,6 +51,7 @@ impl Market {
             instrument,
             trades: VecDeque::new(),
             last_price: None,
+            extremes: [Extremes::new(Side::Buy), Extremes::new(Side::Sell)],
             window: Window::default(),
             auction_rules: AuctionRules::PLAIN,
             terms: ContractTerms::PLAIN,

@@ -4,10 +4,11 @@ use crate::FeedConfig;
 use crate::accounts::Account;
 use crate::ended::{Ended, Ranks};
 use crate::list::{Link, Linked, List};
+use crate::market::Market;
 use crate::view::{Moment, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus,
-    Quantity, Trigger,
+    AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus, Price,
+    Quantity, Side, TrailState, TrailTerms, Trigger, TriggerKind,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -27,6 +28,8 @@ pub(crate) struct Order {
     pub(crate) done: Option<DoneReason>,
     /// What it waits for.
     pub(crate) trigger: Option<Trigger>,
+    /// How it follows the price, if it is a trailing stop that waits.
+    pub(crate) follower: Option<Box<Follower>>,
     pub(crate) resting: bool,
     /// Whether it stands in the list of changed orders.
     pub(crate) changed: bool,
@@ -40,6 +43,25 @@ pub(crate) struct Order {
     pub(crate) updated: Moment,
     pub(crate) queue: Link,
     pub(crate) owner: Link,
+}
+
+/// A trailing stop that waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Follower {
+    pub(crate) trail: TrailTerms,
+    /// Once it is active: the extreme when it was said to be, and since when it follows the price here.
+    pub(crate) active: Option<(Price, u64)>,
+}
+
+impl Follower {
+    /// As its owner sees it.
+    pub(crate) fn state(&self, side: Side, market: &Market) -> TrailState {
+        let extreme = self.active.map(|(extreme, point)| {
+            let since = market.extremes[side as usize].since(point);
+            if side == Side::Sell { extreme.max(since) } else { extreme.min(since) }
+        });
+        TrailState { trail: self.trail, extreme }
+    }
 }
 
 impl Order {
@@ -62,14 +84,24 @@ impl Order {
         self.status = OrderStatus::PartiallyFilled;
     }
 
-    /// The order as its owner sees it.
-    pub(crate) fn view(&self) -> OrderView {
+    /// The order as its owner sees it. `markets` are all instruments.
+    pub(crate) fn view(&self, markets: &[Market]) -> OrderView {
+        let mut trigger = self.trigger;
+        let trail = self.follower.as_ref().map(|follower| {
+            let market = &markets[self.terms.instrument.0 as usize - 1];
+            let state = follower.state(self.terms.side, market);
+            let tick = market.instrument.spec.rules.tick;
+            let price = state.trigger_price(self.terms.side, tick);
+            trigger = price.map(|price| Trigger { kind: TriggerKind::Stop, price });
+            state
+        });
         OrderView {
             order: self.order,
             terms: self.terms,
             status: self.status,
             done: self.done,
-            trigger: self.trigger,
+            trigger,
+            trail,
             resting: self.resting,
             quantity: self.quantity,
             filled: self.filled,

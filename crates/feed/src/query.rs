@@ -144,7 +144,7 @@ impl Feed {
     /// An order that is open or remembered. Its terms have its account.
     #[must_use]
     pub fn order(&self, order: OrderId) -> Option<OrderView> {
-        self.orders.slot(order).map(|slot| self.orders.slab[slot as usize].view())
+        self.orders.slot(order).map(|slot| self.orders.slab[slot as usize].view(&self.markets))
     }
 
     /// The last order that the account entered under this name, if it is open or remembered.
@@ -154,20 +154,22 @@ impl Feed {
         account: AccountId,
         client_order_id: ClientOrderId,
     ) -> Option<OrderView> {
-        self.orders.by_client(account, client_order_id).map(|order| order.view())
+        self.orders.by_client(account, client_order_id).map(|order| order.view(&self.markets))
     }
 
     /// The account's open orders, by id.
     pub fn open_orders(&self, account: AccountId) -> impl Iterator<Item = OrderView> + '_ {
         let account = self.accounts.get(account).into_iter();
-        account.flat_map(|account| account.open.iter(&self.orders.slab)).map(|order| order.view())
+        account
+            .flat_map(|account| account.open.iter(&self.orders.slab))
+            .map(|order| order.view(&self.markets))
     }
 
     /// The account's orders that ended and are remembered, the last to end first.
     pub fn ended_orders(&self, account: AccountId) -> impl Iterator<Item = OrderView> + '_ {
         let account = self.accounts.get(account).into_iter();
         let orders = account.flat_map(|account| account.ended.newest_first());
-        orders.map(|ended| self.orders.slab[ended.slot as usize].view())
+        orders.map(|ended| self.orders.slab[ended.slot as usize].view(&self.markets))
     }
 
     /// The account's fills, newest first, as far as they are remembered.
@@ -206,10 +208,11 @@ impl Feed {
             .open
             .iter(slab)
             .filter(|order| order.updated.seq > seq)
-            .map(|order| order.view())
+            .map(|order| order.view(&self.markets))
             .collect();
         let ended = account.ended.newest_first().take_while(|ended| ended.seq > seq);
-        let mut ended: Vec<_> = ended.map(|ended| slab[ended.slot as usize].view()).collect();
+        let mut ended: Vec<_> =
+            ended.map(|ended| slab[ended.slot as usize].view(&self.markets)).collect();
         ended.reverse();
         orders.append(&mut ended);
         let fills = self.fills.newest_first(account).take_while(|fill| fill.at.seq > seq);

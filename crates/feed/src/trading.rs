@@ -2,13 +2,14 @@
 
 use crate::accounts::FEES;
 use crate::list::Link;
-use crate::orders::Order;
+use crate::market::Market;
+use crate::orders::{Follower, Order};
 use crate::view::{Fill, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_model::{
     Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Instrument, InstrumentId,
-    OrderId, OrderKind, OrderSize, OrderStatus, Quantity, Reduced, Rested, Role, Side, Trade,
-    TriggerSet, Triggered,
+    OrderId, OrderKind, OrderSize, OrderStatus, Price, Quantity, Reduced, Rested, Role, Side,
+    Trade, TrailActivated, TrailSet, TriggerSet, Triggered,
 };
 
 impl Feed {
@@ -30,6 +31,7 @@ impl Feed {
             status: OrderStatus::Open,
             done: None,
             trigger: None,
+            follower: None,
             resting: false,
             changed: false,
             quantity,
@@ -115,6 +117,7 @@ impl Feed {
             self.orders.end(taker, OrderStatus::Filled, owner);
         }
 
+        self.markets[index].extremes.iter_mut().for_each(|extremes| extremes.push(event.price));
         let keep = self.config.trades_per_instrument;
         emit(Update::Trade(&self.markets[index].record(event, notional, at, keep)));
         for (fill, account) in fills_of(event, at).into_iter().zip([maker_account, taker_account]) {
@@ -171,6 +174,7 @@ impl Feed {
         let order = &mut self.orders.slab[slot as usize];
         (order.done, order.trigger) = (Some(event.reason), None);
         let status = ended_as(event.reason, order.filled);
+        self.unfollow(slot, index);
         self.orders.touch(slot, at);
         self.orders.end(slot, status, &mut self.accounts.slots[account as usize]);
         Ok(())
@@ -227,6 +231,50 @@ impl Feed {
         Ok(())
     }
 
+    pub(crate) fn trail_set(&mut self, at: Moment, event: &TrailSet) -> Result<(), FoldError> {
+        let (slot, _) = self.open_order(at, event.order, event.instrument)?;
+        let order = &mut self.orders.slab[slot as usize];
+        agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        order.status = OrderStatus::Waiting;
+        order.follower = Some(Box::new(Follower { trail: event.trail, active: None }));
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn trail_activated(
+        &mut self,
+        at: Moment,
+        event: &TrailActivated,
+    ) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let waits = self.orders.slab[slot as usize].follower.is_some();
+        agree(at, event.order, "its wait for a price", 1, i64::from(waits))?;
+        self.activate(slot, index, event.extreme);
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    /// A trailing stop has followed the price up to `extreme` when its instrument has traded last.
+    pub(crate) fn activate(&mut self, slot: u32, index: usize, extreme: Price) {
+        let Market { last_price, extremes, .. } = &mut self.markets[index];
+        let order = &mut self.orders.slab[slot as usize];
+        if let Some(follower) = &mut order.follower
+            && follower.active.is_none()
+        {
+            let from = last_price.unwrap_or(extreme);
+            let point = extremes[order.terms.side as usize].follow(from);
+            follower.active = Some((extreme, point));
+        }
+    }
+
+    /// A trailing stop follows the price no longer, if it has.
+    fn unfollow(&mut self, slot: u32, index: usize) {
+        let order = &mut self.orders.slab[slot as usize];
+        if let Some((_, point)) = order.follower.take().and_then(|follower| follower.active) {
+            self.markets[index].extremes[order.terms.side as usize].unfollow(point);
+        }
+    }
+
     pub(crate) fn triggered(&mut self, at: Moment, event: &Triggered) -> Result<(), FoldError> {
         let (slot, index) = self.open_order(at, event.order, event.instrument)?;
         let order = &mut self.orders.slab[slot as usize];
@@ -236,6 +284,7 @@ impl Feed {
         order.status = OrderStatus::Open;
         order.trigger = None;
         order.terms.price = event.price;
+        self.unfollow(slot, index);
         self.release(at, index, slot, event.released);
         self.orders.touch(slot, at);
         Ok(())

@@ -3,7 +3,7 @@
 use rialto_model::{
     AccountId, Amount, CircuitBreakerRule, CurrencyId, DoneReason, InstrumentId, InstrumentState,
     Interrupted, MemberId, Name, NewOrder, OrderId, OrderStatus, PlannedTransition, Price,
-    Quantity, Reference, Restriction, Role, Seq, Side, Timestamp, TradeId, Trigger,
+    Quantity, Reference, Restriction, Role, Seq, Side, Timestamp, TradeId, TrailState, Trigger,
 };
 
 /// A point in the history of the engine.
@@ -209,8 +209,10 @@ pub struct OrderView {
     pub status: OrderStatus,
     /// Why it ended, if it ended without being filled or was sized in quote currency.
     pub done: Option<DoneReason>,
-    /// What it waits for.
+    /// What it waits for; of a trailing stop that is active, its trigger price now.
     pub trigger: Option<Trigger>,
+    /// What it follows, if it is a trailing stop that waits.
+    pub trail: Option<TrailState>,
     /// Whether it is on the book. A suspended taker is open and not on the book.
     pub resting: bool,
     /// Total quantity; zero for an order sized in quote currency.

@@ -58,6 +58,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
             reserved: order.reserved,
             resting: true,
             trigger: None,
+            trail: None,
         }
     });
     Baseline {

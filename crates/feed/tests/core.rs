@@ -285,8 +285,9 @@ fn assert_alike(begun: &Feed, whole: &Feed, since: Seq) {
         assert_eq!(held(begun), held(whole));
         assert!(begun.fills(account).eq(whole.fills(account)));
         let open = |feed: &Feed| -> Vec<_> {
-            let terms = feed.open_orders(account).map(|o| (o.order, o.terms, o.status, o.filled));
-            terms.collect()
+            let orders = feed.open_orders(account);
+            let orders = orders.map(|o| (o.order, o.terms, o.status, o.filled, o.trigger, o.trail));
+            orders.collect()
         };
         assert_eq!(open(begun), open(whole));
         let changes = |feed: &Feed| feed.changes_since(account, since).unwrap().unwrap();

@@ -338,6 +338,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::HaltInvalid
         | R::CircuitBreakerInvalid
         | R::TriggerPriceInvalid
+        | R::TrailInvalid
         | R::TransitionInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
         | R::ReferenceConflict
@@ -397,6 +398,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::TransitionInvalid => Some("to"),
         R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired | R::OrderWaiting => Some("id"),
         R::TriggerPriceInvalid | R::WouldTrigger => Some("trigger_price"),
+        R::TrailInvalid => Some("trail_distance"),
         R::PriceNotPositive
         | R::PriceOffTick
         | R::PriceOutsideCollar

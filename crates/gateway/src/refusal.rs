@@ -7,8 +7,8 @@ use rialto_desk::{
     AsOf, Freshness, GetBalances, GetInstrument, GetTicker, InstrumentSummary, Listing,
 };
 use rialto_model::{
-    AccountId, Amount, Instrument, OrderKind, PostOnly, Price, Quantity, RejectReason, Side,
-    TimeInForce, Timestamp,
+    AccountId, Amount, Command, DistanceKind, Instrument, OrderKind, PostOnly, Price, Quantity,
+    RejectReason, Side, TimeInForce, Timestamp,
 };
 
 /// The parts of an order that a reject may be about.
@@ -25,8 +25,32 @@ pub(crate) struct Asked {
     pub(crate) quantity: Option<Quantity>,
     /// The minimum quantity that must trade at once; 0 is none.
     pub(crate) minimum_quantity: Quantity,
-    /// Whether it was to wait for a trigger.
-    pub(crate) waits: bool,
+    /// What it was to wait for, if it was a conditional order.
+    pub(crate) condition: Option<Condition>,
+}
+
+/// What a conditional order waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// A trigger price.
+    Trigger,
+    /// A price at a distance, in these units, from those that it follows; and whether an activation price
+    /// was given.
+    Trail(DistanceKind, bool),
+}
+
+impl Condition {
+    /// Of the order that a command enters.
+    pub(crate) fn of(command: &Command) -> Option<Condition> {
+        match command {
+            Command::PlaceConditional(_) => Some(Condition::Trigger),
+            Command::PlaceTrailing(order) => {
+                let given = order.trail.activation_price != Price::ZERO;
+                Some(Condition::Trail(order.trail.distance.kind(), given))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The same error with value and limit in its message, for rejects about a limit. The limits are
@@ -46,6 +70,21 @@ pub(crate) async fn with_limits(
     }
     if *reason == RejectReason::WrongPhase {
         return error.of(field_out_of_phase(asked));
+    }
+    if let Some(Condition::Trail(kind, given)) = asked.condition {
+        match reason {
+            RejectReason::TrailInvalid if kind == DistanceKind::Ppm => {
+                return error.of("trail_ppm");
+            }
+            RejectReason::TriggerPriceInvalid => {
+                let message = match given {
+                    true => "The activation price must be positive and a multiple of the tick.",
+                    false => "The instrument has no last price: give an activation price.",
+                };
+                return ApiError { message: message.into(), ..error.of("activation_price") };
+            }
+            _ => {}
+        }
     }
     let question = GetInstrument { instrument: on.id };
     let Ok(AsOf { answer, .. }) = gate.read(cx, question, Freshness::Now).await else {
@@ -69,7 +108,7 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     let for_auction = asked.time_in_force.is_for_auction();
     let in_quote = asked.quantity.is_none();
     let trades_at_once = asked.time_in_force.trades_at_once();
-    if asked.waits {
+    if asked.condition.is_some() {
         waiting_combination(asked)
     } else if let Some(message) = minimum_quantity(asked) {
         ("minimum_quantity", message)
@@ -102,7 +141,7 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     }
 }
 
-/// The same of an order that waits for a trigger.
+/// The same of a conditional order.
 fn waiting_combination(asked: &Asked) -> (&'static str, String) {
     let (field, what) = if asked.quantity.is_none() {
         ("quote_amount", "quote_amount".to_owned())
@@ -112,10 +151,14 @@ fn waiting_combination(asked: &Asked) -> (&'static str, String) {
         ("post_only", "post_only".to_owned())
     } else if asked.kind.takes_levels() {
         ("kind", format!("kind {}", asked.kind.name()))
+    } else if asked.kind == OrderKind::Market
+        && asked.price.is_some_and(|price| price != Price::ZERO)
+    {
+        return ("price", "A trailing stop that is a market order has no price.".to_owned());
     } else {
         ("time_in_force", format!("time_in_force {}", asked.time_in_force.name()))
     };
-    (field, format!("An order with a trigger cannot have {what}."))
+    (field, format!("A conditional order cannot have {what}."))
 }
 
 /// Why the minimum quantity that must trade at once does not go with the order.

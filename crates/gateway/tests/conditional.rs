@@ -1,4 +1,4 @@
-//! Orders that wait for a trigger, over HTTP, in batches and on the stream.
+//! Conditional orders, over HTTP, in batches and on the stream.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod test_venue;
@@ -36,6 +36,26 @@ fn wait_for(venue: &TestVenue, key: &Key, order: &Value, status: &str) -> Value 
     }
 }
 
+/// The stream of a member's orders.
+fn orders_of(venue: &TestVenue, key: &Key) -> Wire {
+    let mut wire = Wire::connect(venue);
+    wire.auth(key);
+    wire.subscribe(json!({"channel": "orders"}));
+    wire.hear_of("open_orders");
+    wire
+}
+
+/// What the stream says of an order until it rests.
+fn events_until_rested(wire: &mut Wire, order: &Value) -> Vec<Value> {
+    let mut events: Vec<Value> = Vec::new();
+    while events.last().is_none_or(|event| event["event"] != "rested") {
+        let heard = wire.hear_of("orders");
+        let of_it = heard["events"].as_array().unwrap().iter();
+        events.extend(of_it.filter(|event| event["order_id"] == *order).cloned());
+    }
+    events
+}
+
 fn listed(venue: &TestVenue, key: &Key, status: &str, seq: &Value) -> Vec<Value> {
     let answer = venue.see(key, &format!("/v1/orders?status={status}"), seq);
     answer["orders"].as_array().unwrap().clone()
@@ -44,10 +64,7 @@ fn listed(venue: &TestVenue, key: &Key, status: &str, seq: &Value) -> Vec<Value>
 #[test]
 fn an_order_waits_is_listed_and_is_entered_when_it_is_triggered() {
     let (venue, alice, bob) = TestVenue::with_market(config());
-    let mut wire = Wire::connect(&venue);
-    wire.auth(&alice);
-    wire.subscribe(json!({"channel": "orders"}));
-    wire.hear_of("open_orders");
+    let mut wire = orders_of(&venue, &alice);
     trade_at(&venue, [&alice, &bob], "100");
     let waits = venue.place(&alice, stop(json!({"client_order_id": "s"}))).expect(201);
     assert_eq!((&waits["status"], &waits["price"]), (&json!("waiting"), &json!("90.00")));
@@ -68,14 +85,8 @@ fn an_order_waits_is_listed_and_is_entered_when_it_is_triggered() {
     assert!(order.get("trigger").is_none(), "{order}");
     let seq = order["updated_seq"].clone();
     assert!(listed(&venue, &alice, "waiting", &seq).is_empty());
-    let mut kinds = Vec::new();
-    while kinds.last().is_none_or(|kind| kind != "rested") {
-        for event in wire.hear_of("orders")["events"].as_array().unwrap() {
-            if event["order_id"] == waits["order_id"] {
-                kinds.push(event["event"].as_str().unwrap().to_owned());
-            }
-        }
-    }
+    let events = events_until_rested(&mut wire, &waits["order_id"]);
+    let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["accepted", "trigger_set", "triggered", "traded", "rested"]);
 
     let again = venue.place(&alice, stop(json!({"client_order_id": "s"}))).expect(200);
@@ -163,4 +174,94 @@ fn a_batch_enters_orders_that_wait() {
     // The fourth is triggered at once, and rests.
     let order = wait_for(&venue, &alice, &results[3]["order"]["order_id"], "open");
     assert_eq!(listed(&venue, &alice, "waiting", &order["updated_seq"]).len(), 2);
+}
+
+#[test]
+fn a_trailing_stop_follows_the_price_and_is_entered() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let mut wire = orders_of(&venue, &alice);
+    trade_at(&venue, [&alice, &bob], "100");
+    let trails = json!({"trail_ppm": 20_000, "activation_price": "105", "client_order_id": "t"});
+    let order = with(limit("sell", "1", "90"), trails);
+    let waits = venue.place(&alice, order.clone()).expect(201);
+    assert_eq!((&waits["status"], &waits["price"]), (&json!("waiting"), &json!("90.00")));
+    let shown = listed(&venue, &alice, "waiting", &waits["seq"])[0].clone();
+    assert_eq!(
+        (&shown["trail_ppm"], &shown["activation_price"], shown.get("trigger_price")),
+        (&json!(20_000), &json!("105.00"), None)
+    );
+    for price in ["105", "110", "109"] {
+        trade_at(&venue, [&bob, &alice], price);
+    }
+    let began = Instant::now();
+    loop {
+        let shown = listed(&venue, &alice, "waiting", &waits["seq"])[0].clone();
+        if shown["trigger_price"] == "107.80" {
+            assert_eq!(shown["trigger"], "stop");
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{shown}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    trade_at(&venue, [&bob, &alice], "107.8");
+    let order_now = wait_for(&venue, &alice, &waits["order_id"], "open");
+    assert!(order_now.get("trail_ppm").is_none() && order_now.get("trigger").is_none());
+    let events = events_until_rested(&mut wire, &waits["order_id"]);
+    let kinds: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["accepted", "trail_set", "trail_activated", "triggered", "rested"]);
+    assert_eq!(
+        (&events[1]["trail_ppm"], &events[1]["activation_price"]),
+        (&json!(20_000), &json!("105.00"))
+    );
+    assert_eq!(events[2]["extreme_price"], "105.00");
+    let again = venue.place(&alice, order).expect(200);
+    assert_eq!((&again["repeated"], &again["status"]), (&json!(true), &json!("waiting")));
+}
+
+#[test]
+fn bad_trails_are_refused_with_their_field() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let trail = |more: Value| {
+        let trails = json!({"trail_distance": "5"});
+        without_nulls(with(with(limit("sell", "1", "90"), trails), more))
+    };
+    let refused = venue.place(&alice, trail(json!({})));
+    let refused = refused.refuses(400, "trigger_price_invalid");
+    assert_eq!(refused.field(), "activation_price", "there is no last price");
+    trade_at(&venue, [&alice, &bob], "100");
+    for (more, status, code, field) in [
+        (json!({"trail_distance": "0"}), 400, "trail_invalid", "trail_distance"),
+        (json!({"trail_distance": "-1"}), 400, "trail_invalid", "trail_distance"),
+        (json!({"trail_distance": "100"}), 400, "trail_invalid", "trail_distance"),
+        (json!({"trail_distance": "0.001"}), 400, "invalid_field", "trail_distance"),
+        (json!({"trail_ppm": 5}), 400, "invalid_field", "trail_ppm"),
+        (json!({"trail_distance": null, "trail_ppm": 0}), 400, "trail_invalid", "trail_ppm"),
+        (
+            json!({"trail_distance": null, "trail_ppm": 1_000_000}),
+            400,
+            "trail_invalid",
+            "trail_ppm",
+        ),
+        (json!({"trail_distance": null, "trail_ppm": -1}), 400, "invalid_field", "trail_ppm"),
+        (
+            json!({"trail_distance": null, "activation_price": "9"}),
+            400,
+            "missing_field",
+            "trail_distance",
+        ),
+        (json!({"activation_price": "0"}), 400, "invalid_field", "activation_price"),
+        (json!({"activation_price": "-1"}), 400, "trigger_price_invalid", "activation_price"),
+        (json!({"trigger": "stop"}), 400, "invalid_field", "trigger"),
+        (json!({"trigger_at_once": true}), 400, "invalid_field", "trigger"),
+        (json!({"time_in_force": "fok"}), 400, "invalid_combination", "time_in_force"),
+        (json!({"post_only": "reject"}), 400, "invalid_combination", "post_only"),
+        (json!({"kind": "market"}), 400, "invalid_combination", "price"),
+    ] {
+        let refused = venue.place(&alice, trail(more.clone()));
+        assert_eq!(refused.refuses(status, code).field(), field, "{more}");
+    }
+    let rows = json!({"rows": [{"place": trail(json!({}))}, {"place": trail(json!({"trail_distance": "0"}))}]});
+    let answer = venue.ask(&alice, "POST", "/v1/orders/batch", rows).expect(200);
+    assert_eq!(answer["results"][0]["status"], 201, "{answer}");
+    assert_eq!(answer["results"][1]["error"]["field"], "rows[1].place.trail_distance");
 }

@@ -5,7 +5,7 @@ use crate::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ConditionalOrder,
     ContractTerms, CurrencyCode, CurrencyId, HaltScope, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, Name, NewOrder, OrderRef, PlannedTransition, Price, Quantity,
-    Reference, Restrict, Scale, Side, Timestamp, TradingRules,
+    Reference, Restrict, Scale, Side, Timestamp, TradingRules, TrailingOrder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -237,8 +237,10 @@ pub enum Command {
         /// All its terms.
         terms: ContractTerms,
     },
-    /// Enters an order that waits for its trigger.
+    /// Enters a conditional order.
     PlaceConditional(ConditionalOrder),
+    /// Enters a trailing stop.
+    PlaceTrailing(TrailingOrder),
 }
 
 impl Command {
@@ -282,6 +284,7 @@ impl Command {
             Command::SetCircuitBreaker(_) => CommandKind::SetCircuitBreaker,
             Command::SetContractTerms { .. } => CommandKind::SetContractTerms,
             Command::PlaceConditional(_) => CommandKind::PlaceConditional,
+            Command::PlaceTrailing(_) => CommandKind::PlaceTrailing,
         }
     }
 }

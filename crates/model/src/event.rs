@@ -6,7 +6,7 @@ use crate::{
     AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms,
     Currency, CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
     MemberId, Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason,
-    Restrict, Side, Timestamp, TradeId, TradingRules, Trigger,
+    Restrict, Side, Timestamp, TradeId, TradingRules, TrailTerms, Trigger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -209,6 +209,37 @@ pub struct TriggerSet {
     pub trigger: Trigger,
 }
 
+/// A trailing stop was accepted. It waits until it is triggered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailSet {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// What it follows. The activation price is the one in force.
+    pub trail: TrailTerms,
+}
+
+/// A trailing stop follows the price now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailActivated {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// The highest last price, for a buy the lowest, from the one that reached the activation price up to
+    /// now.
+    pub extreme: Price,
+}
+
 /// An order that waited was triggered, and is entered under its id. Trades may follow, then [`Rested`] or
 /// [`Done`] unless it is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -290,6 +321,8 @@ enumeration! {
         SetContractTerms = 27, "set_contract_terms";
         /// [`crate::Command::PlaceConditional`]
         PlaceConditional = 28, "place_conditional";
+        /// [`crate::Command::PlaceTrailing`]
+        PlaceTrailing = 29, "place_trailing";
     }
 }
 
@@ -550,6 +583,10 @@ pub enum Event {
     TriggerSet(TriggerSet),
     /// An order was triggered.
     Triggered(Triggered),
+    /// A trailing stop was accepted.
+    TrailSet(TrailSet),
+    /// A trailing stop follows the price.
+    TrailActivated(TrailActivated),
 }
 
 /// Trading is halted for a time.
@@ -674,6 +711,10 @@ enumeration! {
         TriggerSet = 37, "trigger_set";
         /// [`Event::Triggered`]
         Triggered = 38, "triggered";
+        /// [`Event::TrailSet`]
+        TrailSet = 39, "trail_set";
+        /// [`Event::TrailActivated`]
+        TrailActivated = 40, "trail_activated";
     }
 }
 
@@ -722,6 +763,8 @@ impl Event {
             Event::ContractTermsSet { .. } => EventKind::ContractTermsSet,
             Event::TriggerSet(_) => EventKind::TriggerSet,
             Event::Triggered(_) => EventKind::Triggered,
+            Event::TrailSet(_) => EventKind::TrailSet,
+            Event::TrailActivated(_) => EventKind::TrailActivated,
         }
     }
 }

@@ -47,6 +47,7 @@ mod scope;
 pub mod testing;
 mod text;
 mod timetable;
+mod trailing;
 mod trigger;
 
 pub use attribution::{Attributed, Attribution, AuditReason, AuditReasonError, KeyId};
@@ -61,7 +62,8 @@ pub use contract::{ContractTerms, LotFees};
 pub use enumeration::Enumeration;
 pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,
-    Reduced, Rejected, Rested, Trade, TradingHalted, TriggerSet, Triggered, Uncrossed,
+    Reduced, Rejected, Rested, Trade, TradingHalted, TrailActivated, TrailSet, TriggerSet,
+    Triggered, Uncrossed,
 };
 pub use halt::{CircuitBreakerRule, HaltCause, HaltScope};
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
@@ -80,4 +82,5 @@ pub use rialto_clock::Timestamp;
 pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
 pub use timetable::{PlannedTransition, TransitionError};
+pub use trailing::{Distance, DistanceKind, TrailState, TrailTerms, TrailingOrder};
 pub use trigger::{ConditionalOrder, Trigger, TriggerKind};

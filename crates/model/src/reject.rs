@@ -110,6 +110,7 @@ reasons! {
     TriggerPriceInvalid = 64, "trigger_price_invalid", "The trigger price must be positive and a multiple of the tick.";
     WouldTrigger = 65, "would_trigger", "The last price has reached the trigger price already.";
     OrderWaiting = 66, "order_waiting", "The order waits for its trigger and cannot be amended: cancel it and enter another.";
+    TrailInvalid = 67, "trail_invalid", "The distance must be a positive multiple of the tick, or 1 to 999,999 millionths, and leave a positive trigger price.";
 }
 
 impl fmt::Display for RejectReason {

@@ -1,4 +1,4 @@
-//! Triggers: orders that wait until the last price reaches a price.
+//! Conditional orders and their triggers.
 
 use crate::{NewOrder, Price, Side, enumeration};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Trigger {
     }
 }
 
-/// An order that waits for its trigger, and is then entered.
+/// A conditional order: it waits for its trigger, and is then entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionalOrder {
     /// The order that is entered when it is triggered. The limit of a market order without a price is its

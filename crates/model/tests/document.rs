@@ -3,10 +3,10 @@
 mod samples;
 
 use rialto_model::{
-    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CallDepth, CommandKind, DoneReason, EVENT_BYTES_MAX,
-    EventKind, HaltCause, InstrumentKind, InstrumentState, OrderKind, PostOnly, ReduceReason,
-    RejectReason, Restriction, SelfTrade, Side, TimeInForce, TriggerKind, encode_command,
-    encode_event,
+    ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CallDepth, CommandKind, DistanceKind, DoneReason,
+    EVENT_BYTES_MAX, EventKind, HaltCause, InstrumentKind, InstrumentState, OrderKind, PostOnly,
+    ReduceReason, RejectReason, Restriction, SelfTrade, Side, TimeInForce, TriggerKind,
+    encode_command, encode_event,
 };
 use std::collections::BTreeMap;
 
@@ -158,6 +158,7 @@ fn every_list_is_described() {
     describes("order kind", OrderKind::ALL, OrderKind::number);
     describes("time in force", TimeInForce::ALL, TimeInForce::number);
     describes("trigger kind", TriggerKind::ALL, TriggerKind::number);
+    describes("distance kind", DistanceKind::ALL, DistanceKind::number);
     describes("post-only", PostOnly::ALL, PostOnly::number);
     describes("self-trade mode", SelfTrade::ALL, SelfTrade::number);
     describes("instrument kind", InstrumentKind::ALL, InstrumentKind::number);

@@ -1,4 +1,4 @@
-//! Orders that wait for a trigger: on the command line, and after a kill of the real binary between the
+//! Conditional orders: on the command line, and after a kill of the real binary between the
 //! trigger and the entry.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -144,4 +144,37 @@ fn the_command_line_enters_shows_and_cancels_them() {
     place.until("open", 0);
     let ended = place.says(&["orders", "--ended"]);
     assert!(ended.contains("cancelled (remainder)"), "{ended}");
+}
+
+#[test]
+fn the_command_line_enters_and_shows_trailing_stops() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = open(dir.path());
+    place.trade_at("100");
+    let trail = ["order", "sell", "0.5", "BTC-USD", "--market", "--trail", "2%"];
+    let entered = place.says(&trail);
+    assert!(entered.starts_with("waiting: sell BTC-USD, filled 0.00"), "{entered}");
+    let later = ["--trail", "1.5", "--activation", "120"];
+    let entered =
+        place.says(&[&["order", "sell", "1", "BTC-USD", "--price", "90"][..], &later].concat());
+    assert!(entered.starts_with("waiting: sell BTC-USD at 90.00"), "{entered}");
+    place.until("waiting", 2);
+    place.trade_at("110");
+    let began = std::time::Instant::now();
+    loop {
+        let listed = place.says(&["orders", "--waiting"]);
+        if listed.contains("stop 107.80, trails 2%") {
+            assert!(listed.contains("trails 1.50 from 120.00"), "{listed}");
+            break;
+        }
+        assert!(began.elapsed() < running::PATIENCE, "{listed}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    for wrong in [["--trail", "x%"], ["--trail", "1.23456%"], ["--activation", "5"]] {
+        let said =
+            place.says(&[&["order", "sell", "1", "BTC-USD", "--market"][..], &wrong].concat());
+        assert!(said.contains("trail"), "{said}");
+    }
+    place.trade_at("107");
+    place.until("waiting", 1);
 }

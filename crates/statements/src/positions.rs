@@ -183,6 +183,8 @@ impl Positions {
             | Event::CircuitBreakerSet(_)
             | Event::LimitStateSet { .. }
             | Event::TriggerSet(_)
+            | Event::TrailSet(_)
+            | Event::TrailActivated(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

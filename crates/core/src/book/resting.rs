@@ -129,16 +129,31 @@ impl Book {
         owner: MemberId,
     ) -> Result<Slot, BookRefusal> {
         let at = orders.admit(id, quantity, owner)?;
+        if !self.link(orders, at, side, price, quantity) {
+            let place = orders.place_of(at);
+            orders.release(at, place);
+            return Err(BookRefusal::LevelFull);
+        }
+        Ok(Slot::new(at).expect("the slab never hands out slot 0"))
+    }
+
+    /// Puts an order that has a slot at the end of the queue at a price. False, and nothing is done, if the
+    /// quantities there would be too much.
+    #[inline(always)]
+    fn link(
+        &mut self,
+        orders: &mut Orders,
+        at: u32,
+        side: Side,
+        price: Price,
+        quantity: Quantity,
+    ) -> bool {
         let number = match self.hinted(side, price) {
             NO_LEVEL => self.find_or_open(side, price),
             number => number,
         };
         let level = &mut self.levels.slab[number as usize];
-        let Some(total) = level.quantity.checked_add(quantity) else {
-            let place = orders.place_of(at);
-            orders.release(at, place);
-            return Err(BookRefusal::LevelFull);
-        };
+        let Some(total) = level.quantity.checked_add(quantity) else { return false };
         let tail = level.tail;
         level.quantity = total;
         level.orders += 1;
@@ -152,7 +167,21 @@ impl Book {
         node.next = NONE;
         orders.nodes[tail as usize].next = at;
         *self.count_mut(side) += 1;
-        Ok(Slot::new(at).expect("the slab never hands out slot 0"))
+        true
+    }
+
+    /// Moves an order of this book to the end of the queue at a price of another one. It keeps its slot.
+    /// The quantities there must have room for it.
+    pub(crate) fn move_to(
+        &mut self,
+        other: &mut Book,
+        orders: &mut Orders,
+        slot: Slot,
+        (side, price): (Side, Price),
+    ) {
+        let quantity = self.unlink(orders, slot.at());
+        let moved = other.link(orders, slot.at(), side, price, quantity);
+        assert!(moved, "there is room for the order");
     }
 
     /// The level at a price if the hint knows it, or none.
@@ -214,6 +243,14 @@ impl Book {
         at: u32,
         place: EntryIndex,
     ) -> Quantity {
+        let remaining = self.unlink(orders, at);
+        orders.release(at, place);
+        remaining
+    }
+
+    /// Takes an order out of its queue. It keeps its slot.
+    #[inline(always)]
+    fn unlink(&mut self, orders: &mut Orders, at: u32) -> Quantity {
         let node = orders.nodes[at as usize];
         // Where there is no neighbour, the write goes to the node of `NONE`, which is never read.
         orders.nodes[node.prev as usize].next = node.next;
@@ -229,7 +266,6 @@ impl Book {
             self.ladder_mut(side).remove(key(side, price));
         }
         *self.count_mut(side) -= 1;
-        orders.release(at, place);
         node.remaining
     }
 
@@ -338,6 +374,11 @@ impl Book {
     #[inline]
     pub fn orders<'a>(&'a self, orders: &'a Orders, side: Side) -> OrderWalk<'a> {
         OrderWalk::new(self, orders, side)
+    }
+
+    /// The orders of the buys in priority, and then those of the sells.
+    pub(crate) fn all_orders<'a>(&'a self, orders: &'a Orders) -> impl Iterator<Item = Slot> + 'a {
+        [Side::Buy, Side::Sell].into_iter().flat_map(move |side| self.orders(orders, side))
     }
 
     /// How many levels of a side are occupied.

@@ -11,5 +11,7 @@ pub(super) const WITH_AUCTIONS: u32 = 4;
 pub(super) const WITH_CONTRACT_TERMS: u32 = 5;
 /// What follows a halt.
 pub(super) const WITH_RESUMED_PHASES: u32 = 6;
-/// Orders that wait for a trigger.
+/// Conditional orders.
 pub(super) const WITH_TRIGGERS: u32 = 6;
+/// Trailing stops.
+pub(super) const WITH_TRAILING: u32 = 7;

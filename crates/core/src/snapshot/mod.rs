@@ -7,9 +7,11 @@ mod formats;
 mod read;
 mod read_background;
 mod read_timetable;
+mod read_triggers;
 mod reader;
 mod write;
 mod write_timetable;
+mod write_triggers;
 
 use crate::Core;
 use crate::phases::WITH_AUCTIONS;
@@ -17,7 +19,7 @@ use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -105,7 +107,8 @@ impl Core {
             2..WITH_AUCTIONS => 3,
             4 => 4,
             5 => 5,
-            6.. => 6,
+            6 => 6,
+            7.. => 7,
         }
     }
 

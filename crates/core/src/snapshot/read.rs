@@ -7,6 +7,7 @@ use super::formats::{
 };
 use super::read_background::{background, works};
 use super::read_timetable::{calendars, halt};
+use super::read_triggers::{condition, triggers};
 use super::reader::Reader;
 use crate::Core;
 use crate::book::LimitOrder;
@@ -23,15 +24,12 @@ use crate::references::KnownDeposit;
 use crate::restrictions::RestrictionPair;
 use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
-use crate::triggers::Reached;
 use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
     AccountId, Amount, AuctionRules, ContractTerms, CurrencyId, EngineId, InstrumentId,
     InstrumentSpec, InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM,
-    Price, PriceRange, Quantity, RejectReason, Restriction, Seq, Side, TimeInForce, Timestamp,
-    TradingRules, Transfer, Trigger,
+    Price, PriceRange, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
 };
-use std::collections::VecDeque;
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
 
@@ -321,15 +319,15 @@ fn client_ids(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             let fits = !in_window || count <= core.limits.client_ids_max;
             from.refuse_unless(fits, "an account remembers too many orders")?;
             for _ in 0..count {
-                let (terms, trigger) = (terms(from, account)?, trigger(from)?);
+                let (terms, condition) = (terms(from, account)?, condition(from)?);
                 let answer = answer(from)?;
                 let end = end(from)?;
                 let known = core.client_ids.find(account, &terms.client_order_id).is_some();
                 let fine = !known && !terms.client_order_id.is_empty();
                 from.refuse_unless(fine, "a client order id is remembered twice or empty")?;
                 let at = match in_window {
-                    true => core.client_ids.remember(slot, &terms, trigger, answer, false),
-                    false => core.client_ids.restore_outside_window(&terms, trigger, answer),
+                    true => core.client_ids.remember(slot, &terms, condition, answer, false),
+                    false => core.client_ids.restore_outside_window(&terms, condition, answer),
                 };
                 if let Some(end) = end {
                     let ordered = matches!(answer, Outcome::Order { .. });
@@ -366,14 +364,6 @@ fn terms(from: &mut Reader<'_>, account: AccountId) -> Result<NewOrder> {
     })
 }
 
-/// What a remembered order was entered to wait for.
-fn trigger(from: &mut Reader<'_>) -> Result<Option<Trigger>> {
-    if from.format < WITH_TRIGGERS || !from.bool()? {
-        return Ok(None);
-    }
-    Ok(Some(Trigger { kind: from.choice()?, price: from.price()? }))
-}
-
 fn answer(from: &mut Reader<'_>) -> Result<Outcome> {
     if !from.bool()? {
         let reason = RejectReason::from_number(from.u8()?);
@@ -404,7 +394,7 @@ fn end(from: &mut Reader<'_>) -> Result<Option<End>> {
 }
 
 /// An order's id, slot, account and instrument, for the account's list.
-type Listed = (OrderId, u32, u32, u16);
+pub(super) type Listed = (OrderId, u32, u32, u16);
 
 fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
@@ -429,67 +419,11 @@ fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
 }
 
 /// Whether an order of this price may stand behind one before it.
-fn is_behind(side: Side, before: Option<Price>, price: Price) -> bool {
+pub(super) fn is_behind(side: Side, before: Option<Price>, price: Price) -> bool {
     before.is_none_or(|before| match side {
         Side::Buy => before >= price,
         Side::Sell => before <= price,
     })
-}
-
-/// The orders of an instrument that wait for a trigger.
-fn triggers(
-    core: &mut Core,
-    from: &mut Reader<'_>,
-    market: u16,
-    listed: &mut Vec<Listed>,
-) -> Result<()> {
-    for &trigger_side in Side::ALL {
-        let mut before = None;
-        for _ in 0..from.u32()? {
-            let side = from.choice()?;
-            let price = from.price()?;
-            let fine = price.0 > 0 && is_behind(trigger_side, before.replace(price), price);
-            from.refuse_unless(fine, "an order waits behind one that is triggered later")?;
-            listed.push(waiting_order(core, from, (market, side), (trigger_side, price))?);
-        }
-    }
-    let (above, below, newest) = (from.price()?, from.price()?, OrderId(from.u64()?));
-    let mut reached = VecDeque::new();
-    for _ in 0..from.u32()? {
-        let (side, price, upto) = (from.choice()?, from.price()?, OrderId(from.u64()?));
-        let behind = Some(from.price()?).filter(|price| *price != Price::ZERO);
-        reached.push_back(Reached { side, price, upto, behind });
-    }
-    let triggers = &mut core.markets[usize::from(market)].triggers;
-    (triggers.above, triggers.below, triggers.newest) = (above, below, newest);
-    triggers.reached = reached;
-    Ok(())
-}
-
-/// An order that waits for a trigger on a side of the triggers and at a price.
-fn waiting_order(
-    core: &mut Core,
-    from: &mut Reader<'_>,
-    (market, side): (u16, Side),
-    (trigger_side, trigger): (Side, Price),
-) -> Result<Listed> {
-    let mut taker = resting(core, from, market, side)?;
-    let time_in_force = taker.attributes.time_in_force;
-    let may_wait = time_in_force != TimeInForce::Fok
-        && !time_in_force.is_for_auction()
-        && taker.filled == Quantity::ZERO;
-    from.refuse_unless(may_wait, "an order cannot wait for a trigger")?;
-    taker.attributes.role = match taker.attributes.role {
-        Role::Market => Role::WaitingMarket,
-        _ => Role::Waiting,
-    };
-    let Remaining::Base(quantity) = taker.want else { unreachable!("it was read as a quantity") };
-    let (id, owner) = (taker.order, taker.member);
-    let order = LimitOrder { id, side: trigger_side, price: trigger, quantity, owner };
-    let book = &mut core.markets[usize::from(market)].triggers.book;
-    let inserted = book.insert(&mut core.orders, order);
-    let slot = from.needs(inserted.ok(), "an order cannot wait")?.at();
-    Ok(admit(core, slot, &taker))
 }
 
 /// The next order of a side.
@@ -508,7 +442,7 @@ fn order(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Res
 }
 
 /// Keeps what an order in a slot has besides its place.
-fn admit(core: &mut Core, slot: u32, taker: &Taker) -> Listed {
+pub(super) fn admit(core: &mut Core, slot: u32, taker: &Taker) -> Listed {
     core.open.cover(core.orders.slots());
     *core.open.get_mut(slot) = taker.detail();
     if taker.expire_at != Timestamp::MAX {
@@ -518,7 +452,12 @@ fn admit(core: &mut Core, slot: u32, taker: &Taker) -> Listed {
 }
 
 /// An open order that is not on its way. Its role is that of a market order or none.
-fn resting(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Result<Taker> {
+pub(super) fn resting(
+    core: &mut Core,
+    from: &mut Reader<'_>,
+    market: u16,
+    side: Side,
+) -> Result<Taker> {
     let id = order_id(core, from)?;
     let account = account_slot(core, from)?;
     let limit = from.price()?;

@@ -4,6 +4,7 @@ use super::formats::{
     WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS,
 };
 use super::write_timetable::{write_calendar, write_halt, write_halting};
+use super::write_triggers::write_condition;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Sweep};
@@ -14,16 +15,15 @@ use crate::instruments::Market;
 use crate::orders::NIL;
 use crate::ranges::TimedCall;
 use crate::taker::{Remaining, Taker};
-use crate::triggers::Triggers;
 use crate::work::BackgroundTask;
 use rialto_model::{
     Amount, AuctionRules, ClientOrderId, ContractTerms, CurrencyId, LotFees, NewOrder, OrderSize,
-    Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer, Trigger,
+    Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
 pub(super) struct Writer {
-    format: u32,
+    pub(super) format: u32,
     bytes: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl Writer {
     fn amount(&mut self, value: Amount) {
         self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
-    fn price(&mut self, value: Price) {
+    pub(super) fn price(&mut self, value: Price) {
         self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
     fn quantity(&mut self, value: Quantity) {
@@ -236,30 +236,8 @@ impl Core {
             .filter_map(|client| client.checked_sub(1))
     }
 
-    /// The orders of an instrument that wait, and the prices that have reached some.
-    fn write_triggers(&self, triggers: &Triggers, out: &mut Writer) {
-        for side in [Side::Buy, Side::Sell] {
-            out.count(triggers.book.order_count(side));
-            for slot in triggers.book.orders(&self.orders, side) {
-                out.u8(self.open.get(slot.at()).attributes.side as u8);
-                out.price(triggers.book.locate(&self.orders, slot).1);
-                self.write_order(slot, out);
-            }
-        }
-        out.price(triggers.above);
-        out.price(triggers.below);
-        out.u64(triggers.newest.0);
-        out.count(triggers.reached.len());
-        for mark in &triggers.reached {
-            out.u8(mark.side as u8);
-            out.price(mark.price);
-            out.u64(mark.upto.0);
-            out.price(mark.behind.unwrap_or(Price::ZERO));
-        }
-    }
-
-    fn write_order(&self, slot: Slot, out: &mut Writer) {
-        let order = self.order_view(slot);
+    pub(super) fn write_order(&self, slot: Slot, out: &mut Writer) {
+        let order = self.order_terms(slot);
         out.u64(order.id.0);
         out.u32(order.account.0);
         out.price(order.price);
@@ -551,11 +529,7 @@ fn write_rules(rules: &TradingRules, out: &mut Writer) {
 fn write_remembered(remembered: &Remembered, out: &mut Writer) {
     write_terms(&remembered.terms, out);
     if out.format >= WITH_TRIGGERS {
-        out.bool(remembered.trigger.is_some());
-        if let Some(Trigger { kind, price }) = remembered.trigger {
-            out.u8(kind as u8);
-            out.price(price);
-        }
+        write_condition(remembered.condition.as_ref(), out);
     }
     match remembered.answer {
         Outcome::Rejected { reason } => {

@@ -1,9 +1,9 @@
 use crate::venue::*;
 use rialto_core::{CoreConfig, EVENTS_PER_COMMAND};
 use rialto_model::{
-    Command, ConditionalOrder, Event, InstrumentState, MassCancel, NewOrder, OrderStatus, Outcome,
-    Price, Quantity, RejectReason, Side, TimeInForce, Timestamp, TradingRules, Trigger,
-    TriggerKind,
+    Command, ConditionalOrder, Distance, Event, InstrumentState, MassCancel, NewOrder, OrderId,
+    OrderRef, OrderStatus, Outcome, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 fn crowd(order: NewOrder, count: usize) -> Venue {
@@ -126,6 +126,21 @@ fn a_tick_expires_256_orders_at_most() {
     assert!(!venue.core.has_background_work());
 }
 
+/// Ticks until nothing is left to do, in commands whose events are bounded. Returns the orders that were
+/// triggered, in their order.
+fn triggered_in_slices(venue: &mut Venue) -> Vec<OrderId> {
+    let mut triggered = Vec::new();
+    while venue.core.has_background_work() {
+        venue.unchecked(Command::Tick);
+        assert!(venue.events.len() <= EVENTS_PER_COMMAND, "{} events", venue.events.len());
+        triggered.extend(venue.events.iter().filter_map(|event| match event {
+            Event::Triggered(triggered) => Some(triggered.order),
+            _ => None,
+        }));
+    }
+    triggered
+}
+
 /// What a trade triggers is entered in several commands, each of which has a bounded number of events.
 #[test]
 fn ten_thousand_triggered_orders_are_entered_in_slices_and_in_order() {
@@ -146,16 +161,77 @@ fn ten_thousand_triggered_orders_are_entered_in_slices_and_in_order() {
         venue.enter(buy(BOB, 10, 1));
         venue.place(sell(ALICE, 10, 1));
         assert_eq!(venue.events.len(), 2, "the trade itself enters nothing");
-        let mut entered = Vec::new();
-        while venue.core.has_background_work() {
-            venue.unchecked(Command::Tick);
-            assert!(venue.events.len() <= EVENTS_PER_COMMAND, "{} events", venue.events.len());
-            entered.extend(venue.events.iter().filter_map(|event| match event {
-                Event::Triggered(triggered) => Some(triggered.order),
-                _ => None,
-            }));
-        }
-        assert_eq!(entered, expected.into_iter().map(|(_, id)| id).collect::<Vec<_>>());
+        let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
+        assert_eq!(triggered_in_slices(&mut venue), expected);
         venue.core.check().unwrap();
     }
+}
+
+/// A price moves all trailing stops at once, and those that it triggers are entered in several commands, the
+/// nearest first, although it returns before.
+#[test]
+fn ten_thousand_trailing_stops_move_at_once_and_are_entered_in_slices_and_in_order() {
+    for distances in [1, 4_000] {
+        let mut venue = Venue::ruled(TradingRules { open_orders_max: 20_000, ..rules() });
+        let trade_at = |venue: &mut Venue, price| {
+            venue.enter(buy(BOB, price, 1));
+            venue.place(sell(ALICE, price, 1));
+            assert_eq!(venue.events.len(), 2, "the trade itself enters nothing");
+        };
+        trade_at(&mut venue, 10_000);
+        let mut expected = Vec::new();
+        for number in 0..10_000 {
+            let distance = 1 + number % distances;
+            let trail = TrailTerms {
+                distance: Distance::Price(Price(distance)),
+                activation_price: Price::ZERO,
+            };
+            let order = TrailingOrder { terms: sell(CAROL, 20_000, 1), trail };
+            let id = venue.unchecked(Command::PlaceTrailing(order));
+            expected.push((distance, id));
+        }
+        expected.sort_unstable();
+        assert!(!venue.core.has_background_work(), "each was active at once");
+        trade_at(&mut venue, 15_000);
+        assert!(!venue.core.has_background_work(), "a price that only moves them is no work");
+        trade_at(&mut venue, 10_000);
+        trade_at(&mut venue, 16_000);
+        let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
+        assert_eq!(triggered_in_slices(&mut venue), expected);
+        venue.core.check().unwrap();
+    }
+}
+
+/// A price that cannot be handled before the instrument trades holds up later ones; their number is bounded.
+#[test]
+fn trailing_stops_are_refused_where_too_many_prices_are_queued() {
+    let mut venue = Venue::ruled(TradingRules { open_orders_max: 80_000, ..rules() });
+    venue.enter(sell(ALICE, 100, 1));
+    venue.enter(buy(BOB, 100, 1));
+    let trigger = Trigger { kind: TriggerKind::Stop, price: Price(99) };
+    let stop = ConditionalOrder { terms: sell(CAROL, 90, 1), trigger, immediate: false };
+    venue.unchecked(Command::PlaceConditional(stop));
+    venue.enter(buy(BOB, 98, 1));
+    venue.place(sell(ALICE, 98, 1));
+    venue.set_state(InstrumentState::Call);
+    let trail = TrailTerms { distance: Distance::Price(Price(5)), activation_price: Price::ZERO };
+    let order = TrailingOrder { terms: sell(CAROL, 90, 1), trail };
+    let placing = Command::PlaceTrailing(order);
+    // What is cancelled leaves nothing for long.
+    for _ in 0..100_000 {
+        let id = venue.unchecked(placing);
+        assert_ne!(id, OrderId(0));
+        venue.unchecked(Command::Cancel { account: CAROL, order: OrderRef::Id(id) });
+    }
+    let mut entered = 0;
+    while venue.unchecked(placing) != OrderId(0) {
+        entered += 1;
+    }
+    assert!((65_000..65_536).contains(&entered), "{entered} wait");
+    assert_eq!(venue.apply(placing), rejected(RejectReason::VenueFull));
+    venue.set_state(InstrumentState::Open);
+    while venue.core.has_background_work() {
+        venue.unchecked(Command::Tick);
+    }
+    assert!(!venue.apply(placing).is_rejected());
 }

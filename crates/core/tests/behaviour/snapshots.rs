@@ -2,18 +2,18 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    Amount, AuctionRules, CircuitBreakerRule, Command, ConditionalOrder, ContractTerms, Event,
-    InstrumentId, InstrumentState, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
+    Amount, AuctionRules, CircuitBreakerRule, Command, ConditionalOrder, ContractTerms, Distance,
+    Event, InstrumentId, InstrumentState, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
     OrderKind, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Price, Quantity,
     RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp, TradingRules, Trigger, TriggerKind,
+    Timestamp, TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
 /// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
 /// in progress; a call that ends by itself, an auction that trades, and a mass cancel that it holds up;
 /// restrictions; calendars; a circuit breaker that halted trading, one that is armed, a limit state and
-/// a halt that waits for an auction; terms of contracts; orders that wait for a trigger, and triggered ones.
+/// a halt that waits for an auction; terms of contracts; waiting orders, and triggered ones.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
@@ -44,6 +44,7 @@ fn rich() -> Venue {
     halts(&mut venue);
     contracts(&mut venue);
     triggers(&mut venue);
+    trailing(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -230,6 +231,45 @@ fn triggers(venue: &mut Venue) {
     venue.tick();
 }
 
+/// Trailing stops of all stages: not active, active since several prices, and reached while a halt holds
+/// them up; prices are queued.
+fn trailing(venue: &mut Venue) {
+    let instrument = InstrumentId(venue.core.instruments().len() as u32 + 1);
+    venue.apply(Command::CreateInstrument(spec("TRAILING", rules())));
+    let listed = |order| NewOrder { instrument, ..order };
+    let trade_at = |venue: &mut Venue, price| {
+        venue.enter(listed(sell(ALICE, price, 1)));
+        venue.enter(listed(buy(CAROL, price, 1)));
+    };
+    let trail = |venue: &mut Venue, terms, distance, activation| {
+        let trail = TrailTerms { distance, activation_price: Price(activation) };
+        let order = TrailingOrder { terms: listed(terms), trail };
+        let outcome = venue.apply(Command::PlaceTrailing(order));
+        assert!(!outcome.is_rejected(), "{outcome:?}");
+    };
+    trade_at(venue, 100);
+    for number in 0..300 {
+        let distance = match number % 2 {
+            0 => Distance::Price(Price(2 + number % 4)),
+            _ => Distance::Ppm(20_000 + 10_000 * (number % 3) as u32),
+        };
+        trail(venue, sell(BOB, 90, 1), distance, if number % 7 == 0 { 104 } else { 0 });
+        if number % 100 == 0 {
+            venue.tick();
+            trade_at(venue, 101 - number / 100);
+        }
+    }
+    let named = NewOrder { client_order_id: "trails".parse().unwrap(), ..buy(CAROL, 140, 3) };
+    trail(venue, named, Distance::Price(Price(5)), 90);
+    let market = NewOrder { kind: OrderKind::Market, ..buy(CAROL, 0, 3) };
+    trail(venue, market, Distance::Ppm(150_000), 0);
+    venue.tick();
+    trade_at(venue, 103);
+    trade_at(venue, 99);
+    trade_at(venue, 105);
+    venue.apply(Command::SetInstrumentState { instrument, state: InstrumentState::Halted });
+}
+
 /// Instrument 7 is halted for a time, and 8 when it has uncrossed, since the circuit breaker of their
 /// calendar halted them; 9 is watched by one that is armed; 10 is in a limit state.
 fn halts(venue: &mut Venue) {
@@ -339,6 +379,8 @@ const VERSION_5: &[u8] = include_bytes!("../fixtures/snapshot-v5.bin");
 const VERSION_5_HASH: &str = include_str!("../fixtures/snapshot-v5.hash");
 const VERSION_6: &[u8] = include_bytes!("../fixtures/snapshot-v6.bin");
 const VERSION_6_HASH: &str = include_str!("../fixtures/snapshot-v6.hash");
+const VERSION_7: &[u8] = include_bytes!("../fixtures/snapshot-v7.bin");
+const VERSION_7_HASH: &str = include_str!("../fixtures/snapshot-v7.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
@@ -349,6 +391,7 @@ fn snapshots_of_every_version_restore_to_their_known_hashes() {
         (VERSION_4, VERSION_4_HASH),
         (VERSION_5, VERSION_5_HASH),
         (VERSION_6, VERSION_6_HASH),
+        (VERSION_7, VERSION_7_HASH),
     ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
@@ -385,15 +428,15 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> SnapshotError {
 
 #[test]
 fn a_snapshot_from_a_newer_version_is_refused_by_name() {
-    let error = refused(|bytes| bytes[8..12].copy_from_slice(&7_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::NewerFormat { got: 7, known: FORMAT_VERSION });
-    assert!(error.to_string().contains("format version 7"), "{error}");
+    let error = refused(|bytes| bytes[8..12].copy_from_slice(&8_u32.to_le_bytes()));
+    assert_eq!(error, SnapshotError::NewerFormat { got: 8, known: FORMAT_VERSION });
+    assert!(error.to_string().contains("format version 8"), "{error}");
 }
 
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
     let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 6 });
+    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 7 });
 }
 
 #[test]

@@ -125,6 +125,8 @@ pub enum Alteration {
     TriggersForget,
     /// A triggered order is entered though its account is restricted.
     TriggeredThoughRestricted,
+    /// A trailing stop stays where it was when it became active.
+    TrailsStandStill,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

@@ -1,25 +1,57 @@
-//! Orders that wait for a trigger: after each trade all of them are looked at.
+//! Conditional orders: after each trade all waiting orders are looked at.
 
 use super::arithmetic::{largest, price, smallest};
 use super::auction::is_for_auction;
 use super::entry::{Check, Verdict, demand};
 use super::prices::is_near;
+use super::trailing::{Follows, never};
 use super::{Alteration, Entered, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_model::{
     Accepted, Amount, ConditionalOrder, DoneReason, Event, InstrumentId, InstrumentState, NewOrder,
     OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason,
-    Side, TimeInForce, Trigger, TriggerKind, TriggerSet, Triggered,
+    Side, TimeInForce, TrailSet, TrailTerms, TrailingOrder, Trigger, TriggerKind, TriggerSet,
+    Triggered,
 };
 
-/// What an order waits for.
+/// What an order was entered to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    Trigger(Trigger),
+    Trail(TrailTerms),
+}
+
+/// A conditional order as it is entered.
+#[derive(Clone, Copy)]
+pub struct Conditional {
+    pub terms: NewOrder,
+    pub condition: Condition,
+    pub immediate: bool,
+}
+
+impl From<&ConditionalOrder> for Conditional {
+    fn from(new: &ConditionalOrder) -> Conditional {
+        let ConditionalOrder { terms, trigger, immediate } = *new;
+        Conditional { terms, condition: Condition::Trigger(trigger), immediate }
+    }
+}
+
+impl From<&TrailingOrder> for Conditional {
+    fn from(new: &TrailingOrder) -> Conditional {
+        let condition = Condition::Trail(new.trail);
+        Conditional { terms: new.terms, condition, immediate: false }
+    }
+}
+
+/// What an order waits for. A trailing stop is a stop whose trigger price moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
     pub kind: TriggerKind,
     pub at: Price,
     /// Whether it is a market order.
     pub is_market: bool,
-    /// Which of all prices that triggered orders triggered it, once one has.
+    /// Which of all prices that did something to waiting orders triggered it, once one has.
     pub reached: Option<u64>,
+    pub follows: Option<Follows>,
 }
 
 impl Waits {
@@ -35,33 +67,45 @@ impl Waits {
     }
 }
 
-const BEFORE_MEMORY: [Check<ConditionalOrder>; 3] = [
-    ("command that the version knows", |venue, _| {
-        demand(venue.rules_version >= 6, RejectReason::CommandUnknown)
+const BEFORE_MEMORY: [Check<Conditional>; 3] = [
+    ("command that the version knows", |venue, new| {
+        let since = if matches!(new.condition, Condition::Trail(_)) { 7 } else { 6 };
+        demand(venue.rules_version >= since, RejectReason::CommandUnknown)
     }),
     ("account", |venue, new| venue.account(new.terms.account).map(drop)),
     ("client order id (repeat, conflict)", |venue, new| {
         let before = venue.entered_before(&new.terms);
         let is_same =
-            |first: Entered| first.body == new.terms && first.trigger == Some(new.trigger);
+            |first: Entered| first.body == new.terms && first.condition == Some(new.condition);
         demand(before.is_none_or(is_same), RejectReason::ClientIdConflict)
     }),
 ];
 
-const CHECKS: [Check<ConditionalOrder>; 15] = [
+const CHECKS: [Check<Conditional>; 15] = [
     ("instrument", |venue, new| venue.listed(new.terms.instrument).map(drop)),
     ("its state", |venue, new| venue.listed(new.terms.instrument)?.check_entry()),
     ("restriction of the account", |venue, new| venue.account_enters(new.terms.account)),
     ("restriction of the instrument", |venue, new| {
         venue.instrument_is_entered(new.terms.instrument)
     }),
-    ("combination of attributes", |_, new| has_attributes_that_agree(&new.terms)),
+    ("combination of attributes", |_, new| {
+        has_attributes_that_agree(&new.terms)?;
+        let trails = matches!(new.condition, Condition::Trail(_));
+        let is_priced = new.terms.kind == OrderKind::Market && new.terms.price != Price::ZERO;
+        demand(!(trails && is_priced), RejectReason::InvalidCombination)
+    }),
     ("quantity", |venue, new| {
         venue.listed(new.terms.instrument)?.check_quantity(quantity(&new.terms))
     }),
-    ("trigger price", |venue, new| {
-        let verdict = venue.listed(new.terms.instrument)?.check_price(new.trigger.price);
-        verdict.map_err(|_| RejectReason::TriggerPriceInvalid)
+    ("trigger price, or distance, activation price and first trigger price", |venue, new| {
+        let listed = venue.listed(new.terms.instrument)?;
+        match new.condition {
+            Condition::Trigger(trigger) => {
+                let verdict = listed.check_price(trigger.price);
+                verdict.map_err(|_| RejectReason::TriggerPriceInvalid)
+            }
+            Condition::Trail(trail) => venue.check_trail(listed, new.terms.side, &trail),
+        }
     }),
     ("price and tick", |venue, new| {
         venue.listed(new.terms.instrument)?.check_price(venue.limit_waiting(new))
@@ -83,11 +127,16 @@ const CHECKS: [Check<ConditionalOrder>; 15] = [
     }),
     ("room at the trigger price", |venue, new| {
         let order = venue.waiting(new)?;
-        let rises = |order: &Order| order.waits.map(|waits| (waits.rises(order.side), waits.at));
+        let place = |order: &Order| {
+            order.waits.map(|waits| match waits.follows {
+                None => (waits.rises(order.side), waits.at),
+                Some(_) => (false, Price(-1)),
+            })
+        };
         let others = venue
             .orders
             .iter()
-            .filter(|other| other.instrument == order.instrument && rises(other) == rises(&order));
+            .filter(|other| other.instrument == order.instrument && place(other) == place(&order));
         venue.check_sum(others, &order)
     }),
     ("balance", |venue, new| {
@@ -97,7 +146,7 @@ const CHECKS: [Check<ConditionalOrder>; 15] = [
     }),
 ];
 
-/// The names of the checks of an order that is to wait, in their order.
+/// The names of the checks of a conditional order, in their order.
 pub fn conditional_checks() -> Vec<&'static str> {
     BEFORE_MEMORY.iter().chain(&CHECKS).map(|(name, _)| *name).collect()
 }
@@ -122,10 +171,7 @@ fn quantity(new: &NewOrder) -> Quantity {
 }
 
 impl Reference {
-    pub(super) fn place_conditional(
-        &mut self,
-        new: &ConditionalOrder,
-    ) -> Result<Outcome, RejectReason> {
+    pub(super) fn place_conditional(&mut self, new: &Conditional) -> Result<Outcome, RejectReason> {
         BEFORE_MEMORY.iter().try_for_each(|(_, check)| check(self, new))?;
         if let Some(first) = self.entered_before(&new.terms) {
             return Ok(self.repeat(&new.terms, &first));
@@ -134,33 +180,41 @@ impl Reference {
         let answer = verdict.map(|()| self.let_wait(new));
         if !new.terms.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
-            let (body, trigger) = (new.terms, Some(new.trigger));
-            let entered = Entered { body, trigger, answer, in_window: true, finish: None };
+            let (body, condition) = (new.terms, Some(new.condition));
+            let entered = Entered { body, condition, answer, in_window: true, finish: None };
             self.account_mut(new.terms.account)?.entered.push(entered);
         }
         answer
     }
 
-    fn is_reached_now(&self, new: &ConditionalOrder) -> bool {
-        let Trigger { kind, price } = new.trigger;
-        let waits = Waits { kind, at: price, is_market: false, reached: None };
+    fn is_reached_now(&self, new: &Conditional) -> bool {
+        let Condition::Trigger(Trigger { kind, price }) = new.condition else { return false };
+        let waits = Waits { kind, at: price, is_market: false, reached: None, follows: None };
         let last = self.listed(new.terms.instrument).expect("it was found").last_price;
         last.is_some_and(|last| waits.is_reached(new.terms.side, last))
     }
 
-    /// The limit of an order that waits: its own, or the farthest tick within the protection of the
+    /// The limit of a waiting order: its own, or the farthest tick within the protection of the
     /// rules around the trigger price.
-    fn limit_waiting(&self, new: &ConditionalOrder) -> Price {
+    fn limit_waiting(&self, new: &Conditional) -> Price {
         let terms = &new.terms;
         if terms.kind == OrderKind::Limit || terms.price != Price::ZERO {
             return terms.price;
         }
+        let trigger = match new.condition {
+            Condition::Trigger(trigger) => trigger.price,
+            Condition::Trail(trail) => self.first_trigger(terms, &trail),
+        };
+        self.protected(terms, trigger)
+    }
+
+    /// The farthest tick within the protection of the rules around a trigger price.
+    fn protected(&self, terms: &NewOrder, trigger: Price) -> Price {
         let rules = self.listed(terms.instrument).expect("it was found").instrument.spec.rules;
         let tick = i128::from(rules.tick.0);
         let most = i128::from(i64::MAX) / tick;
-        let reaches = |ticks: i128| {
-            is_near(terms.side, new.trigger.price, ticks * tick, rules.market_protection_ppm)
-        };
+        let reaches =
+            |ticks: i128| is_near(terms.side, trigger, ticks * tick, rules.market_protection_ppm);
         let ticks = match terms.side {
             Side::Buy => largest(0, most, reaches),
             Side::Sell => smallest(1, most, reaches),
@@ -169,7 +223,7 @@ impl Reference {
     }
 
     /// The order as it would wait.
-    fn waiting(&self, new: &ConditionalOrder) -> Result<Order, RejectReason> {
+    fn waiting(&self, new: &Conditional) -> Result<Order, RejectReason> {
         let terms = &new.terms;
         let rules = self.listed(terms.instrument)?.instrument.spec.rules;
         let [maker_fee_ppm, taker_fee_ppm] = self.rates(terms.instrument)?;
@@ -196,16 +250,11 @@ impl Reference {
             place: 0,
             is_market: false,
             span: None,
-            waits: Some(Waits {
-                kind: new.trigger.kind,
-                at: new.trigger.price,
-                is_market: terms.kind == OrderKind::Market,
-                reached: None,
-            }),
+            waits: Some(self.condition_of(new)),
         })
     }
 
-    fn let_wait(&mut self, new: &ConditionalOrder) -> Outcome {
+    fn let_wait(&mut self, new: &Conditional) -> Outcome {
         let order = self.waiting(new).expect("the checks have passed");
         let mut terms = new.terms;
         terms.price = order.price;
@@ -220,62 +269,120 @@ impl Reference {
             reserved,
             rests: false,
         }));
-        self.events.push(Event::TriggerSet(TriggerSet {
-            order: order.id,
-            account: order.account,
-            instrument: order.instrument,
-            side: order.side,
-            trigger: new.trigger,
-        }));
-        self.look_at_triggers(order.instrument);
+        let Order { id, account, instrument, side, waits, .. } = order;
+        self.events.push(match (new.condition, waits.and_then(|waits| waits.follows)) {
+            (Condition::Trigger(trigger), _) => {
+                Event::TriggerSet(TriggerSet { order: id, account, instrument, side, trigger })
+            }
+            (Condition::Trail(_), follows) => {
+                let trail = follows.expect("a trailing stop follows the price").trail;
+                Event::TrailSet(TrailSet { order: id, account, instrument, side, trail })
+            }
+        });
+        let had_turn = self.triggering.contains(&instrument);
+        let is_alone = self.next_triggered(instrument).is_none();
+        self.look_at_triggers(instrument);
+        let new = self.orders.last().and_then(|order| order.waits?.follows);
+        if is_alone && new.is_some_and(|follows| follows.since.is_some()) {
+            self.tell_activation(id);
+            if !had_turn {
+                self.triggering.retain(|other| *other != instrument);
+            }
+        }
         Self::answer(&order, OrderStatus::Waiting)
     }
 
-    /// Finds the orders that the last price triggers and none has triggered before.
+    fn condition_of(&self, new: &Conditional) -> Waits {
+        let is_market = new.terms.kind == OrderKind::Market;
+        match new.condition {
+            Condition::Trigger(Trigger { kind, price }) => {
+                Waits { kind, at: price, is_market, reached: None, follows: None }
+            }
+            Condition::Trail(trail) => Waits {
+                kind: TriggerKind::Stop,
+                at: never(new.terms.side),
+                is_market,
+                reached: None,
+                follows: Some(Follows::new(self.resolved(&new.terms, &trail))),
+            },
+        }
+    }
+
+    /// Finds the orders that the last price triggers and none has triggered before, and those that it makes
+    /// active.
     pub(super) fn look_at_triggers(&mut self, id: InstrumentId) {
         let listed = self.listed(id).expect("it was found");
         let Some(last) = listed.last_price else { return };
         let is_open = listed.instrument.state == InstrumentState::Open;
+        let tick = listed.instrument.spec.rules.tick;
         let number = self.prices_that_triggered;
+        let stands_still = self.gets_wrong(Alteration::TrailsStandStill);
         let mut is_any = false;
         for order in self.orders.iter_mut().filter(|order| order.instrument == id) {
             let side = order.side;
             let Some(waits) = &mut order.waits else { continue };
+            if let Some(follows) = &mut waits.follows {
+                is_any |= follows.look(side, last, number, stands_still);
+                if waits.reached.is_none() {
+                    waits.at = follows.trigger(side, tick).unwrap_or(never(side));
+                }
+            }
             if waits.reached.is_none() && waits.is_reached(side, last) {
                 waits.reached = Some(number);
                 is_any = true;
             }
         }
         self.prices_that_triggered += u64::from(is_any);
-        if is_any && is_open && !self.triggering.contains(&id) {
+        let has_turn = self.rules_version >= 7 && self.entering == Some(id);
+        if is_any && is_open && !has_turn && !self.triggering.contains(&id) {
             self.triggering.push(id);
         }
     }
 
-    /// The order of an instrument that is entered next: what was triggered first; of several, what is
-    /// triggered by rising prices first, then the nearest trigger, and then the oldest.
+    /// What comes next for the waiting orders of an instrument: what was triggered first; of what one price
+    /// did, first the trailing stops that became active, then orders triggered at or above their trigger
+    /// price, then the nearest trigger price, and then the oldest. Trailing stops come behind others with
+    /// their trigger price, the nearest first.
     fn next_triggered(&self, id: InstrumentId) -> Option<Order> {
         let own = self.orders.iter().filter(|order| order.instrument == id);
         let rank = |order: &&Order| {
-            let waits = order.waits.filter(|waits| waits.reached.is_some())?;
+            let waits = order.waits?;
+            if let Some(rank) = waits.follows.and_then(|follows| follows.activation(order.side)) {
+                return Some((
+                    rank.0,
+                    order.side == Side::Buy,
+                    0,
+                    rank.1,
+                    Default::default(),
+                    order.id,
+                ));
+            }
+            let reached = waits.reached?;
             let rises = waits.rises(order.side);
             let distance = if rises { waits.at.0 } else { -waits.at.0 };
-            let distance = if self.gets_wrong(Alteration::TriggersByAge) { 0 } else { distance };
-            Some((waits.reached, !rises, distance, order.id))
+            if self.gets_wrong(Alteration::TriggersByAge) {
+                return Some((reached, !rises, 1, 0, Default::default(), order.id));
+            }
+            let trails = waits.follows.map(|follows| follows.place(order.side));
+            Some((reached, !rises, 1, distance, trails.unwrap_or_default(), order.id))
         };
         let all = own.filter(|order| rank(order).is_some());
         all.min_by_key(|order| rank(order)).copied()
     }
 
-    /// The orders of an instrument that wait: those that falling prices trigger, the highest trigger
-    /// first, and then those that rising prices trigger, the lowest first.
+    /// The waiting orders of an instrument: first the ones triggered at or below their trigger price, the
+    /// highest price first, then the ones triggered at or above it, the lowest first; and then the trailing stops by
+    /// age.
     pub fn waiting_queue(&self, id: InstrumentId) -> Vec<Order> {
         let waits = |order: &&Order| order.instrument == id && order.waits.is_some();
         let mut queue: Vec<Order> = self.orders.iter().filter(waits).copied().collect();
         queue.sort_by_key(|order| {
             let waits = order.waits.expect("only such were taken");
             let rises = waits.rises(order.side);
-            (rises, if rises { waits.at.0 } else { -waits.at.0 }, order.id)
+            match waits.follows {
+                Some(_) => (true, true, 0, order.id),
+                None => (false, rises, if rises { waits.at.0 } else { -waits.at.0 }, order.id),
+            }
         });
         queue
     }
@@ -294,17 +401,23 @@ impl Reference {
         let is_open = |venue: &Reference| {
             venue.listed(id).expect("it was found").instrument.state == InstrumentState::Open
         };
-        while *visited < ORDERS_PER_COMMAND {
-            if !is_open(self) {
-                return;
-            }
+        self.entering = Some(id);
+        while *visited < ORDERS_PER_COMMAND && is_open(self) {
             let Some(order) = self.next_triggered(id) else { break };
             *visited += 1;
+            if order
+                .waits
+                .is_some_and(|waits| waits.follows.is_some_and(|it| !it.told && it.since.is_some()))
+            {
+                self.tell_activation(order.id);
+                continue;
+            }
             self.enter_triggered(&order, visited);
             if !is_open(self) {
                 *visited = ORDERS_PER_COMMAND;
             }
         }
+        self.entering = None;
         self.begin_triggering(id);
     }
 
@@ -324,6 +437,12 @@ impl Reference {
             return;
         }
         if waits.is_market {
+            if waits.follows.is_some() {
+                let Order { account, instrument, side, remaining, price, .. } = order;
+                let terms = NewOrder::limit(account, instrument, side, remaining, price);
+                let now = self.protected(&terms, waits.at);
+                order.price = if side == Side::Buy { price.min(now) } else { price.max(now) };
+            }
             order.price = self.clipped(&order);
         }
         let mut allowed = self.account_enters(order.account);
@@ -360,6 +479,10 @@ impl Reference {
         listed.check_price(order.price)?;
         demand(self.is_in_collar(listed, order.price), RejectReason::PriceOutsideCollar)?;
         listed.check_limits(order.price)?;
-        self.check_level(order)
+        self.check_level(order)?;
+        match self.rules_version >= 7 {
+            true => listed.check_notional(listed.notional(order.price, order.remaining)),
+            false => Ok(()),
+        }
     }
 }

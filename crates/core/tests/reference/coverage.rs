@@ -30,7 +30,7 @@ pub const DONE_REASONS: [DoneReason; 12] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 40] = [
+pub const EVENT_KINDS: [&str; 42] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -71,10 +71,13 @@ pub const EVENT_KINDS: [&str; 40] = [
     "ContractTermsSet",
     "TriggerSet",
     "Triggered",
+    "TrailSet",
+    "TrailActivated",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 78] = [
+pub const SITUATIONS: [(&str, u64); 79] = [
+    ("trailing stop active beyond its activation price", 10),
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -197,6 +200,8 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::ContractTermsSet { .. } => "ContractTermsSet",
         Event::TriggerSet(_) => "TriggerSet",
         Event::Triggered(_) => "Triggered",
+        Event::TrailSet(_) => "TrailSet",
+        Event::TrailActivated(_) => "TrailActivated",
     }
 }
 
@@ -418,6 +423,15 @@ impl Coverage {
             Event::Triggered(triggered) => Some(triggered),
             _ => None,
         });
+        for event in events {
+            let Event::TrailActivated(active) = event else { continue };
+            let order = now.orders.iter().find(|order| order.id == active.order);
+            let waits = order.and_then(|order| order.waits);
+            let starts_at = waits.and_then(|it| it.follows).map(|it| it.trail.activation_price);
+            if starts_at.is_some_and(|price| price != active.extreme) {
+                self.saw("trailing stop active beyond its activation price");
+            }
+        }
         for one in triggered.clone() {
             self.saw("order triggered");
             let trades = |event: &Event| matches!(event, Event::Trade(trade) if trade.taker_order == one.order);

@@ -112,7 +112,7 @@ impl Reference {
         if is_kept && !new.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
             let body = *known;
-            let entered = Entered { body, trigger: None, answer, in_window: true, finish: None };
+            let entered = Entered { body, condition: None, answer, in_window: true, finish: None };
             self.account_mut(new.account)?.entered.push(entered);
         }
         answer
@@ -141,7 +141,7 @@ impl Reference {
 
     fn is_no_other_order(&self, new: &NewOrder) -> Verdict {
         let before = self.entered_before(new);
-        let is_same = |first: Entered| first.body == *new && first.trigger.is_none();
+        let is_same = |first: Entered| first.body == *new && first.condition.is_none();
         demand(before.is_none_or(is_same), RejectReason::ClientIdConflict)
     }
 

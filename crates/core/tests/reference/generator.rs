@@ -6,6 +6,7 @@ mod halts;
 mod levels;
 mod plans;
 
+use super::conditional::Condition;
 use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
 use super::{Ended, Entered, Order, Reference};
@@ -14,7 +15,7 @@ use rialto_model::{
     CurrencyId, Deposit, Handling, InstrumentId, InstrumentState, MassCancel, MemberId, Name,
     NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict,
     Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
-    TradingRules, Transfer,
+    TradingRules, TrailingOrder, Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -74,6 +75,7 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
+        (Profile::Deep, 80..83) if now.rules_version >= 7 => chooser.many_trailing(),
         (Profile::Deep, 80..90) if now.rules_version >= 6 => chooser.many_conditional(),
         (Profile::Deep, 0..40) if chooser.has_collected() => vec![chooser.reopening()],
         (Profile::Deep, 0..40) => chooser.many_orders(),
@@ -151,7 +153,7 @@ impl Chooser<'_> {
             16 => self.timetable(),
             17 => self.halt(),
             18 => self.contract(),
-            _ => self.conditional(),
+            _ => self.conditional_or_trailing(),
         }
     }
 
@@ -332,14 +334,17 @@ impl Chooser<'_> {
         if entered.is_empty() {
             return Command::Place(self.order());
         }
-        let Entered { mut body, trigger, .. } =
+        let Entered { mut body, condition, .. } =
             entered[self.dice.below(entered.len() as u64) as usize];
         if self.dice.chance(25) {
             let is_cancelled = body.handling.cancel_on_disconnect;
             body.handling = body.handling.with_cancel_on_disconnect(!is_cancelled);
         }
-        match trigger {
-            Some(trigger) => {
+        match condition {
+            Some(Condition::Trail(trail)) => {
+                Command::PlaceTrailing(TrailingOrder { terms: body, trail })
+            }
+            Some(Condition::Trigger(trigger)) => {
                 let immediate = self.dice.chance(30);
                 Command::PlaceConditional(ConditionalOrder { terms: body, trigger, immediate })
             }

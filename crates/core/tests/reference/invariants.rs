@@ -3,7 +3,7 @@
 use super::{Account, Reference};
 use rialto_model::{
     AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, InstrumentState, OrderId,
-    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, Trigger,
+    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailState, Trigger,
 };
 use std::collections::BTreeMap;
 
@@ -30,6 +30,7 @@ pub struct Standing {
     pub client_order_id: ClientOrderId,
     /// What it waits for.
     pub trigger: Option<Trigger>,
+    pub trail: Option<TrailState>,
 }
 
 /// Balances and books.
@@ -37,7 +38,7 @@ pub struct Standing {
 pub struct Holdings {
     /// Available and reserved, wherever one of them is not zero.
     pub balances: BTreeMap<(AccountId, CurrencyId), (i128, i128)>,
-    /// By instrument, bids before asks, best first, and then those that wait.
+    /// By instrument, bids before asks, best first, and then the waiting orders.
     pub orders: Vec<Standing>,
 }
 
@@ -69,7 +70,11 @@ impl Holdings {
                     maker_fee_ppm: order.maker_fee_ppm,
                     taker_fee_ppm: order.taker_fee_ppm,
                     client_order_id: order.client_order_id,
-                    trigger: order.waits.map(|waits| Trigger { kind: waits.kind, price: waits.at }),
+                    trigger: order
+                        .waits
+                        .filter(|waits| waits.follows.is_none())
+                        .map(|waits| Trigger { kind: waits.kind, price: waits.at }),
+                    trail: order.waits.and_then(|it| it.follows).map(|follows| follows.state()),
                 });
             }
         }
@@ -82,7 +87,10 @@ impl Holdings {
         side: Side,
     ) -> impl Iterator<Item = &Standing> + '_ {
         let on_it = move |order: &&Standing| {
-            order.instrument == instrument && order.side == side && order.trigger.is_none()
+            order.instrument == instrument
+                && order.side == side
+                && order.trigger.is_none()
+                && order.trail.is_none()
         };
         self.orders.iter().filter(on_it)
     }

@@ -3,7 +3,7 @@
 use super::auction::keeps_grid;
 use super::contract::check_terms;
 use super::entry::{Check, Verdict, demand};
-use super::{Account, Listed, Reference};
+use super::{Account, Listed, Order, Reference};
 use rialto_model::{
     AccountId, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
     InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, Outcome, RejectReason, Scale,
@@ -231,6 +231,10 @@ impl Reference {
         let is_by_lot = new.terms.lot_fees.is_some();
         let keeps_lot = new.instrument.spec.rules.lot == rules.lot;
         demand(!is_by_lot || !is_open || keeps_lot, RejectReason::HasOpenOrders)?;
+        let follows = |order: &Order| order.waits.is_some_and(|waits| waits.follows.is_some());
+        let mut of_it = self.orders.iter().filter(|order| order.instrument == id);
+        let keeps_tick = new.instrument.spec.rules.tick == rules.tick;
+        demand(keeps_tick || !of_it.any(follows), RejectReason::HasOpenOrders)?;
         if new.instrument.spec.rules.risk != rules.risk {
             demand(!is_open, RejectReason::HasOpenOrders)?;
             let spec = InstrumentSpec { rules: *rules, ..new.instrument.spec };
@@ -248,7 +252,7 @@ impl Reference {
     }
 
     pub(super) fn set_rules_version(&mut self, version: u32) -> Result<Outcome, RejectReason> {
-        if !(1..=6).contains(&version) {
+        if !(1..=7).contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
         }
         if version < self.rules_version {

@@ -14,7 +14,7 @@
 //! | Fees | a residue kept below one unit | all that is owed and all that was charged |
 //! | The price of an auction | levels matched from the best, then what is left beside them | every tick looked at |
 //! | Price ranges | multiplied out and cut | the prices for which an inequality holds |
-//! | Triggers | prices compared with the nearest one, and marks in a book of trigger prices | all orders that wait looked at after each trade |
+//! | Triggers | prices compared with the nearest one, and marks in a book of trigger prices | all waiting orders looked at after each trade |
 //! | Refusals | checks along the way | a list under the names and in the order of the rules page |
 
 mod alteration;
@@ -43,6 +43,7 @@ mod state;
 mod subject;
 mod sweep;
 pub mod timetable;
+mod trailing;
 pub mod transfer;
 mod withdrawal;
 pub mod world;
@@ -95,7 +96,8 @@ impl Reference {
         let answer = match command {
             Command::Tick => Ok(self.tick()),
             Command::Place(new) => self.place(new),
-            Command::PlaceConditional(new) => self.place_conditional(new),
+            Command::PlaceConditional(new) => self.place_conditional(&new.into()),
+            Command::PlaceTrailing(new) => self.place_conditional(&new.into()),
             Command::Cancel { account, order } => self.cancel(*account, order),
             Command::Amend(amend) => self.amend(amend),
             Command::MassCancel(which) => self.mass_cancel(which),
@@ -239,6 +241,7 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
             (Some(OrderRef::Client(name)), _) => *name,
             (_, Command::Place(new)) => new.client_order_id,
             (_, Command::PlaceConditional(new)) => new.terms.client_order_id,
+            (_, Command::PlaceTrailing(new)) => new.terms.client_order_id,
             _ => ClientOrderId::EMPTY,
         },
     }
@@ -249,6 +252,7 @@ fn named_account(command: &Command) -> Option<AccountId> {
     Some(match command {
         Command::Place(new) => new.account,
         Command::PlaceConditional(new) => new.terms.account,
+        Command::PlaceTrailing(new) => new.terms.account,
         Command::Amend(amend) => amend.account,
         Command::MassCancel(which) => which.account,
         Command::Deposit(deposit) => deposit.transfer.account,
@@ -269,6 +273,7 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
     match command {
         Command::Place(new) => Some(new.instrument),
         Command::PlaceConditional(new) => Some(new.terms.instrument),
+        Command::PlaceTrailing(new) => Some(new.terms.instrument),
         Command::MassCancel(which) => which.instrument,
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }

@@ -3,7 +3,7 @@
 use super::Alteration;
 use super::arithmetic::MILLION;
 use super::auction::{Auction, Call, Span};
-use super::conditional::Waits;
+use super::conditional::{Condition, Waits};
 use super::halt::{AtLimit, Breaker, Halt, Halting};
 use super::postings::Posting;
 use super::restriction::Walk;
@@ -14,7 +14,7 @@ use rialto_model::{
     AccountId, Amount, AuctionRules, ClientOrderId, ContractTerms, Currency, DoneReason, EngineId,
     Event, HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
     OrderRef, Outcome, PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq,
-    Side, TimeInForce, Timestamp, Transfer, Trigger,
+    Side, TimeInForce, Timestamp, Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 pub struct Entered {
     pub body: NewOrder,
     /// What it was to wait for.
-    pub trigger: Option<Trigger>,
+    pub condition: Option<Condition>,
     pub answer: Outcome,
     /// Whether it is among the last ones entered.
     pub in_window: bool,
@@ -222,6 +222,8 @@ pub struct Reference {
     pub turn: Turn,
     /// The instruments with a turn for orders that were triggered.
     pub triggering: Vec<InstrumentId>,
+    /// The instrument whose triggered orders are being entered.
+    pub entering: Option<InstrumentId>,
     /// How many prices have triggered orders.
     pub prices_that_triggered: u64,
     pub timetables: Vec<Timetable>,
@@ -274,6 +276,7 @@ impl Reference {
             walks: Vec::new(),
             turn: Turn::Cancels,
             triggering: Vec::new(),
+            entering: None,
             prices_that_triggered: 0,
             timetables: Vec::new(),
             halting: None,

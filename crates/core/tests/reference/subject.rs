@@ -77,7 +77,10 @@ impl Subject {
             let id = listed.instrument.id;
             let sides = [Side::Buy, Side::Sell].into_iter();
             let resting = sides.flat_map(|side| self.0.orders(id, side));
-            for order in resting.chain(self.0.waiting_orders(id)) {
+            let (mut trailing, waiting): (Vec<_>, Vec<_>) =
+                self.0.waiting_orders(id).partition(|order| order.trail.is_some());
+            trailing.sort_by_key(|order| order.id);
+            for order in resting.chain(waiting).chain(trailing) {
                 let never = order.expire_at == Timestamp::MAX;
                 orders.push(Standing {
                     id: order.id,
@@ -97,6 +100,7 @@ impl Subject {
                     taker_fee_ppm: order.taker_fee_ppm,
                     client_order_id: order.client_order_id,
                     trigger: order.trigger,
+                    trail: order.trail,
                 });
             }
         }

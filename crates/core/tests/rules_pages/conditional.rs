@@ -1,11 +1,12 @@
-//! Orders that wait for a trigger.
+//! Conditional orders.
 
 use crate::page::{examples, orders};
 use crate::venue::{ALICE, BOB, CAROL, SPOT, START, Venue, limit, rejected, rules};
 use rialto_model::{
-    Command, ConditionalOrder, DoneReason, Enumeration, Event, InstrumentState, MassCancel,
-    NewOrder, OrderId, OrderKind, OrderStatus, Outcome, Price, RejectReason, Restrict, Restriction,
-    RestrictionTarget, Side, TimeInForce, Timestamp, TradingRules, Trigger, TriggerKind,
+    Command, ConditionalOrder, Distance, DoneReason, Enumeration, Event, InstrumentState,
+    MassCancel, NewOrder, OrderId, OrderKind, OrderStatus, Outcome, Price, RejectReason, Restrict,
+    Restriction, RestrictionTarget, Side, TimeInForce, Timestamp, TradingRules, TrailTerms,
+    TrailingOrder, Trigger, TriggerKind,
 };
 
 const PAGE: &str = include_str!("../../../../docs/rules/conditional-orders.md");
@@ -120,6 +121,89 @@ fn triggered_orders_are_entered_in_the_order_of_the_page() {
         checked += 1;
     }
     assert_eq!(checked, 3, "the rows of the page");
+}
+
+/// `50` or `10000 ppm`
+fn distance(text: &str) -> Distance {
+    match text.strip_suffix(" ppm") {
+        Some(ppm) => Distance::Ppm(ppm.parse().unwrap()),
+        None => Distance::Price(Price(text.parse().unwrap())),
+    }
+}
+
+#[test]
+fn trailing_stops_follow_the_price_as_the_page_says() {
+    let mut checked = 0;
+    for cells in of("T", 10) {
+        let [id, side, away, activation, tick, prices, extreme, trigger, at, _] = &cells[..] else {
+            panic!("{cells:?}")
+        };
+        let tick = Price(tick.parse().unwrap());
+        let mut venue = Venue::ruled(TradingRules { tick, ..rules() });
+        let side = Side::from_name(side).unwrap();
+        let mut prices = prices.split(' ').map(|price| price.parse().unwrap());
+        trade_at(&mut venue, prices.next().unwrap());
+        // A limit that trades with nobody.
+        let away_from_all = if side == Side::Buy { tick.0 } else { 90_000 };
+        let trail = TrailTerms {
+            distance: distance(away),
+            activation_price: Price(activation.parse().unwrap_or(0)),
+        };
+        let terms = limit(BOB, side, away_from_all, 1);
+        let order = venue.apply(Command::PlaceTrailing(TrailingOrder { terms, trail }));
+        let Outcome::Order { order, status: OrderStatus::Waiting, .. } = order else {
+            panic!("{id}: {order:?}")
+        };
+        let state = |venue: &Venue| venue.core.order(order).and_then(|order| order.trail);
+        let (mut before, mut triggered_at) = (None, None);
+        venue.tick();
+        for price in prices {
+            before = state(&venue).or(before);
+            trade_at(&mut venue, price);
+            venue.tick();
+            if venue.events.iter().any(|event| matches!(event, Event::Triggered(_))) {
+                triggered_at = Some(price.to_string());
+                break;
+            }
+        }
+        let before = before.unwrap();
+        let shown =
+            |price: Option<Price>| price.map_or("–".to_owned(), |price| price.to_string());
+        assert_eq!(shown(before.extreme), *extreme, "{id}");
+        assert_eq!(shown(before.trigger_price(side, tick)), *trigger, "{id}");
+        assert_eq!(triggered_at.unwrap_or("–".to_owned()), *at, "{id}");
+        checked += 1;
+    }
+    assert_eq!(checked, 6, "the rows of the page");
+}
+
+#[test]
+fn trails_without_a_trigger_price_are_refused() {
+    let mut venue = Venue::new();
+    let plain = limit(BOB, Side::Sell, 90, 5);
+    let refused = |venue: &mut Venue, distance, activation| {
+        let trail = TrailTerms { distance, activation_price: Price(activation) };
+        match venue.apply(Command::PlaceTrailing(TrailingOrder { terms: plain, trail })) {
+            Outcome::Rejected { reason } => Some(reason),
+            _ => None,
+        }
+    };
+    let five = Distance::Price(Price(5));
+    assert_eq!(refused(&mut venue, five, 0), Some(RejectReason::TriggerPriceInvalid));
+    trade_at(&mut venue, 100);
+    for distance in [-1, 0, 100, i64::MAX] {
+        let distance = Distance::Price(Price(distance));
+        assert_eq!(refused(&mut venue, distance, 0), Some(RejectReason::TrailInvalid));
+    }
+    for ppm in [0, 999_999, 1_000_000, u32::MAX] {
+        let reason = refused(&mut venue, Distance::Ppm(ppm), 0);
+        assert_eq!(reason, Some(RejectReason::TrailInvalid), "{ppm}");
+    }
+    assert_eq!(refused(&mut venue, five, -1), Some(RejectReason::TriggerPriceInvalid));
+    assert_eq!(refused(&mut venue, five, 0), None);
+    assert_eq!(refused(&mut venue, Distance::Ppm(1), 0), None);
+    let mut old = Venue::under(6, rules());
+    assert_eq!(refused(&mut old, five, 100), Some(RejectReason::CommandUnknown));
 }
 
 /// Does what the page says comes between a trigger and the entry.

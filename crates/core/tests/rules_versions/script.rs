@@ -6,6 +6,7 @@ mod since_3;
 mod since_4;
 mod since_5;
 mod since_6;
+mod since_7;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -61,6 +62,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.since_version_4();
     script.since_version_5();
     script.since_version_6();
+    script.since_version_7();
     (world.limits, script.venue.journal)
 }
 

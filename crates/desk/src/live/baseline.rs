@@ -94,7 +94,8 @@ pub fn baseline_of(core: &Core) -> Baseline {
 #[must_use]
 pub fn baseline_order(order: &OrderState) -> BaselineOrder {
     let never = order.expire_at == Timestamp::MAX;
-    let rests_later = order.trigger.is_some() && !order.time_in_force.trades_at_once();
+    let waits = order.trigger.is_some() || order.trail.is_some();
+    let rests_later = waits && !order.time_in_force.trades_at_once();
     BaselineOrder {
         order: order.id,
         terms: NewOrder {
@@ -119,7 +120,8 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
         filled: Quantity(order.quantity.0 - order.remaining.0),
         remaining: order.remaining,
         reserved: order.reserved,
-        resting: order.trigger.is_none(),
+        resting: !waits,
         trigger: order.trigger,
+        trail: order.trail,
     }
 }

@@ -8,7 +8,8 @@ use rialto_feed::{
     AccountRestriction, AccountView, BalanceView, Feed, Fill, OrderView, RestrictionKey,
 };
 use rialto_model::{
-    AccountId, InstrumentId, MemberId, OrderId, OrderRef, RejectReason, Restrict, Seq, TradeId,
+    AccountId, InstrumentId, MemberId, OrderId, OrderRef, OrderStatus, RejectReason, Restrict, Seq,
+    TradeId,
 };
 
 type Answered<T> = std::result::Result<T, QueryError>;
@@ -118,10 +119,10 @@ impl Handler<IdentifyOrder> for QueryHandler {
 /// Orders by their status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderSelection {
-    /// Open ones; those that wait for a trigger are among them.
+    /// Open orders, the waiting ones included.
     #[default]
     Open,
-    /// Those that wait for a trigger.
+    /// Conditional orders that have not been triggered.
     Waiting,
     /// Ended ones that are still kept.
     Ended,
@@ -162,7 +163,8 @@ impl FeedQuery for ListOrders {
         } else {
             let waiting_only = self.which == OrderSelection::Waiting;
             let orders = feed.open_orders(self.account);
-            let orders = orders.filter(|order| !waiting_only || order.trigger.is_some());
+            let orders =
+                orders.filter(|order| !waiting_only || order.status == OrderStatus::Waiting);
             let orders = orders.filter(|order| self.after.is_none_or(|after| order.order > after));
             Page::of(orders.filter(matches), self.limit)
         })

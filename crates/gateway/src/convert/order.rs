@@ -1,13 +1,15 @@
 //! Orders and fills at the scales of their instrument.
 
 use crate::{ApiError, decimal};
-use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult};
+use rialto_api::{
+    FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult, TrailInfo,
+};
 use rialto_desk::{Answer, Execution, Listing, NameTable};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Command, CommandKind, ConditionalOrder, Decimal, DoneReason,
-    Event, Handling, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity,
-    Role, Scale, Side, Timestamp, Trade, Trigger,
+    AccountId, Amount, ClientOrderId, Command, CommandKind, ConditionalOrder, Decimal, Distance,
+    DoneReason, Event, Handling, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price,
+    Quantity, Role, Scale, Side, Timestamp, Trade, TrailTerms, TrailingOrder, Trigger,
 };
 
 /// The order, at the scales of its instrument.
@@ -69,6 +71,13 @@ pub(crate) fn entering(
 ) -> Result<Command, ApiError> {
     let terms = new_order(request, account, on)?;
     let immediate = request.trigger_at_once;
+    if let Some(trail) = trail_of(request, on)? {
+        if request.trigger.is_some() || request.trigger_price.is_some() || immediate {
+            let message = "A trailing stop has no trigger, trigger_price or trigger_at_once.";
+            return Err(ApiError::invalid("trigger", message));
+        }
+        return Ok(Command::PlaceTrailing(TrailingOrder { terms, trail }));
+    }
     match (request.trigger, &request.trigger_price) {
         (Some(kind), Some(text)) => {
             let trigger = Trigger { kind, price: decimal::price("trigger_price", text, on)? };
@@ -79,6 +88,33 @@ pub(crate) fn entering(
         (None, None) if immediate => Err(ApiError::missing("trigger")),
         (None, None) => Ok(Command::Place(terms)),
     }
+}
+
+/// What a trailing stop follows, if the order is one.
+fn trail_of(request: &OrderRequest<'_>, on: &Listing) -> Result<Option<TrailTerms>, ApiError> {
+    let distance = match (&request.trail_distance, request.trail_ppm) {
+        (Some(text), None) => Distance::Price(decimal::price("trail_distance", text, on)?),
+        (None, Some(ppm)) => Distance::Ppm(ppm),
+        (Some(_), Some(_)) => {
+            let message = "Give either trail_distance or trail_ppm.";
+            return Err(ApiError::invalid("trail_ppm", message));
+        }
+        (None, None) if request.activation_price.is_some() => {
+            return Err(ApiError::missing("trail_distance"));
+        }
+        (None, None) => return Ok(None),
+    };
+    let activation_price = match &request.activation_price {
+        None => Price::ZERO,
+        Some(text) => match decimal::price("activation_price", text, on)? {
+            Price::ZERO => {
+                let message = "The price must be positive; leave it out for the last price.";
+                return Err(ApiError::invalid("activation_price", message));
+            }
+            price => price,
+        },
+    };
+    Ok(Some(TrailTerms { distance, activation_price }))
 }
 
 /// Parses an order id, or `client:` and a client order id.
@@ -161,6 +197,15 @@ fn reserve_scale(side: Side, on: &Listing) -> Scale {
     }
 }
 
+fn trail_info(trail: &TrailTerms, on: &Listing) -> TrailInfo {
+    let (trail_distance, trail_ppm) = match trail.distance {
+        Distance::Price(distance) => (Some(distance.decimal(on.price_scale)), None),
+        Distance::Ppm(ppm) => (None, Some(ppm)),
+    };
+    let activation_price = trail.activation_price.decimal(on.price_scale);
+    TrailInfo { trail_distance, trail_ppm, activation_price }
+}
+
 /// An order for its owner.
 pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
     let terms = &order.terms;
@@ -178,6 +223,7 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         status: order.status,
         trigger: order.trigger.map(|trigger| trigger.kind),
         trigger_price: order.trigger.map(|trigger| trigger.price.decimal(on.price_scale)),
+        trail: order.trail.map(|state| trail_info(&state.trail, on)),
         price: limit(terms, terms.price, on.price_scale),
         quantity: match terms.size {
             OrderSize::Base(_) => Some(order.quantity.decimal(on.quantity_scale)),
@@ -306,6 +352,16 @@ pub(crate) fn order_event(
             instrument: on.symbol,
             trigger: it.trigger.kind,
             trigger_price: it.trigger.price.decimal(on.price_scale),
+        }),
+        Event::TrailSet(it) => listing(it.instrument).map(|on| OrderEvent::TrailSet {
+            order_id: it.order,
+            instrument: on.symbol,
+            trail: trail_info(&it.trail, on),
+        }),
+        Event::TrailActivated(it) => listing(it.instrument).map(|on| OrderEvent::TrailActivated {
+            order_id: it.order,
+            instrument: on.symbol,
+            extreme_price: it.extreme.decimal(on.price_scale),
         }),
         Event::Triggered(it) => listing(it.instrument).map(|on| OrderEvent::Triggered {
             order_id: it.order,

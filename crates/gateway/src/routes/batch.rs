@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::convert::{Placed, entering, order_ref};
 use crate::gate::Gate;
 use crate::json;
-use crate::refusal::{Asked, with_limits};
+use crate::refusal::{Asked, Condition, with_limits};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
@@ -188,7 +188,9 @@ async fn batch_result(
     match (row, result) {
         (Ok(row), Ok(answer)) => {
             let status = match row.command {
-                Command::Place(_) | Command::PlaceConditional(_) => placed_status(answer),
+                Command::Place(_) | Command::PlaceConditional(_) | Command::PlaceTrailing(_) => {
+                    placed_status(answer)
+                }
                 _ => StatusCode::OK,
             };
             let order = about_order(gate, &call.cx(), row.account, row.placed, answer).await;
@@ -198,8 +200,8 @@ async fn batch_result(
             let error = match row {
                 Ok(Prepared { command, placed: Some(placed), .. }) => match terms_of(command) {
                     Some(terms) => {
-                        let waits = matches!(command, Command::PlaceConditional(_));
-                        let asked = Asked { waits, ..asked_of(&terms) };
+                        let condition = Condition::of(command);
+                        let asked = Asked { condition, ..asked_of(&terms) };
                         with_limits(gate, &call.cx(), &asked, &placed.listing, error.clone()).await
                     }
                     None => error.clone(),
@@ -222,6 +224,7 @@ fn terms_of(command: &Command) -> Option<NewOrder> {
     match command {
         Command::Place(order) => Some(*order),
         Command::PlaceConditional(order) => Some(order.terms),
+        Command::PlaceTrailing(order) => Some(order.terms),
         _ => None,
     }
 }

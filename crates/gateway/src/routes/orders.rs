@@ -6,7 +6,7 @@ use crate::convert::{
     Placed, entered_result, entering, order_answer, order_info, order_ref, order_result,
 };
 use crate::gate::Gate;
-use crate::refusal::{Asked, with_limits};
+use crate::refusal::{Asked, Condition, with_limits};
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -17,7 +17,7 @@ use rialto_api::{
 use rialto_bus::Context;
 use rialto_desk::{
     AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing,
-    PlaceConditionalOrder, PlaceOrder, RequiredState, Scope, SetDeadMan,
+    PlaceConditionalOrder, PlaceOrder, PlaceTrailingOrder, RequiredState, Scope, SetDeadMan,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
@@ -39,20 +39,24 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, body.durability.as_deref())?;
     let cx = call.cx();
     let listing = gate.listing(&cx, &body.instrument).await?;
-    let (sent, order, waits) = match entering(&body, account, &listing)? {
+    let command = entering(&body, account, &listing)?;
+    let (sent, order) = match command {
         Command::PlaceConditional(order) => {
             let request = PlaceConditionalOrder { order, level };
-            (gate.send_order(&call, request).await, order.terms, true)
+            (gate.send_order(&call, request).await, order.terms)
         }
-        Command::Place(order) => {
-            (gate.send_order(&call, PlaceOrder { order, level }).await, order, false)
+        Command::PlaceTrailing(order) => {
+            let request = PlaceTrailingOrder { order, level };
+            (gate.send_order(&call, request).await, order.terms)
         }
+        Command::Place(order) => (gate.send_order(&call, PlaceOrder { order, level }).await, order),
         _ => unreachable!("an order is entered by one of these"),
     };
     let answer = match sent {
         Ok(answer) => answer,
         Err(error) => {
-            let asked = Asked { waits, ..asked_of(&order) };
+            let condition = Condition::of(&command);
+            let asked = Asked { condition, ..asked_of(&order) };
             return Err(with_limits(gate, &cx, &asked, &listing, error).await);
         }
     };
@@ -80,7 +84,7 @@ pub(super) fn asked_of(order: &NewOrder) -> Asked {
         price,
         quantity,
         minimum_quantity,
-        waits: false,
+        condition: None,
     }
 }
 

@@ -164,6 +164,9 @@ fn fixed_field(old: &TradingRules, new: &TradingRules) -> &'static str {
         "tick"
     } else if keeps(old.lot.0, new.lot.0) && old.risk != new.risk {
         "risk"
+    } else if keeps(old.lot.0, new.lot.0) && old.tick != new.tick {
+        // Trailing stops wait.
+        "tick"
     } else {
         "lot"
     }

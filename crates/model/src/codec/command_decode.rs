@@ -5,7 +5,7 @@ use super::{DecodeError, DecodeFault, VERSION, flag};
 use crate::{
     Amend, Command, CommandKind, ConditionalOrder, Deposit, InstrumentState, MassCancel, NewOrder,
     OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce,
-    Timestamp, Transfer,
+    Timestamp, TrailingOrder, Transfer,
 };
 
 /// Reads a command and its timestamp from the bytes that [`encode_command`](crate::encode_command)
@@ -34,7 +34,7 @@ pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError>
 /// The flags that a command of this kind may have.
 fn flags_of(kind: CommandKind) -> u16 {
     match kind {
-        CommandKind::Place | CommandKind::PlaceConditional => {
+        CommandKind::Place | CommandKind::PlaceConditional | CommandKind::PlaceTrailing => {
             flag::WIDE
                 | flag::CLIENT_ID
                 | flag::EXPIRES
@@ -211,6 +211,12 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             reader.zeros::<6>()?;
             let terms = place(reader, flags)?;
             Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate })
+        }
+        CommandKind::PlaceTrailing => {
+            let trail = reader.trail()?;
+            reader.zeros::<7>()?;
+            let terms = place(reader, flags)?;
+            Command::PlaceTrailing(TrailingOrder { terms, trail })
         }
     })
 }

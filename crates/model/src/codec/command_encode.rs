@@ -152,6 +152,10 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.trigger(&order.trigger, order.immediate);
             place(&order.terms, out)
         }
+        Command::PlaceTrailing(order) => {
+            out.trail(&order.trail);
+            place(&order.terms, out)
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

@@ -7,7 +7,8 @@ use crate::{
     Accepted, AccountId, Amended, Amount, Attributed, CommandKind, Currency, CurrencyId, Done,
     DoneReason, Event, EventKind, HaltCause, InstrumentState, Interrupted, NewOrder, OrderKind,
     PostOnly, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade,
-    Side, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TriggerSet, Triggered, Uncrossed,
+    Side, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TrailActivated, TrailSet,
+    TriggerSet, Triggered, Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -167,7 +168,9 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::TradingHalted
         | EventKind::CircuitBreakerSet
         | EventKind::LimitStateSet
-        | EventKind::TriggerSet => 0,
+        | EventKind::TriggerSet
+        | EventKind::TrailSet
+        | EventKind::TrailActivated => 0,
     }
 }
 
@@ -381,6 +384,24 @@ fn event_body(
             Event::TriggerSet(TriggerSet { order, account, instrument, side, trigger })
         }
         EventKind::Triggered => Event::Triggered(triggered(head, body)?),
+        EventKind::TrailSet => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let trail = body.trail()?;
+            body.zeros::<7>()?;
+            Event::TrailSet(TrailSet { order, account, instrument, side, trail })
+        }
+        EventKind::TrailActivated => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let extreme = body.price()?;
+            let activated = TrailActivated { order, account, instrument, side, extreme };
+            Event::TrailActivated(activated)
+        }
     })
 }
 

@@ -253,6 +253,16 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             Head::new(0, set.side.number(), 0)
         }
         Event::Triggered(triggered) => self::triggered(triggered, out),
+        Event::TrailSet(set) => {
+            out.words([set.order.0, halves(set.account.0, set.instrument.0)]);
+            out.trail(&set.trail);
+            Head::new(0, set.side.number(), 0)
+        }
+        Event::TrailActivated(it) => {
+            let extreme = it.extreme.0 as u64;
+            out.words([it.order.0, halves(it.account.0, it.instrument.0), extreme]);
+            Head::new(0, it.side.number(), 0)
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
     AccountId, Amount, Attribution, AuctionRules, AuditReason, CallDepth, CircuitBreakerRule,
-    ContractTerms, CurrencyId, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, LotFees, MemberId, OrderId, PlannedTransition, Price, Quantity, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text, TextError, Timestamp,
-    TradingRules, Trigger, TriggerKind,
+    ContractTerms, CurrencyId, Distance, DistanceKind, HaltScope, Handling, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, LotFees, MemberId, OrderId, PlannedTransition,
+    Price, Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text,
+    TextError, Timestamp, TradingRules, TrailTerms, Trigger, TriggerKind,
 };
 
 /// Reads from the bytes of a record.
@@ -451,6 +451,18 @@ impl<'a> Reader<'a> {
         let price = self.price()?;
         let kind = self.one_of("trigger", TriggerKind::from_number)?;
         Ok(Trigger { kind, price })
+    }
+
+    /// What a trailing stop follows. Seven bytes follow it.
+    pub(super) fn trail(&mut self) -> Result<TrailTerms, DecodeError> {
+        let activation_price = self.price()?;
+        let at = self.at;
+        let value = self.price()?.0;
+        let kind = self.one_of("distance kind", DistanceKind::from_number)?;
+        match Distance::new(kind, value) {
+            Some(distance) => Ok(TrailTerms { distance, activation_price }),
+            None => Self::fault(at, DecodeFault::OutOfRange("distance")),
+        }
     }
 
     /// A transition of a timetable.

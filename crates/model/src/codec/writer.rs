@@ -3,7 +3,7 @@
 use super::flag;
 use crate::{
     Attribution, AuctionRules, CircuitBreakerRule, ContractTerms, InstrumentId, InstrumentSpec,
-    PlannedTransition, Restrict, Text, TradingRules, Trigger,
+    PlannedTransition, Restrict, Text, TradingRules, TrailTerms, Trigger,
 };
 
 /// Writes into a buffer that has room for the largest record.
@@ -165,6 +165,13 @@ impl<'a> Writer<'a> {
         let Trigger { kind, price } = trigger;
         let small = [kind.number(), u8::from(immediate), 0, 0, 0, 0, 0, 0];
         self.words([price.0 as u64, u64::from_le_bytes(small)]);
+    }
+
+    /// Writes what a trailing stop follows.
+    pub(super) fn trail(&mut self, trail: &TrailTerms) {
+        let TrailTerms { distance, activation_price } = trail;
+        let kind = u64::from(distance.kind().number());
+        self.words([activation_price.0 as u64, distance.value() as u64, kind]);
     }
 
     /// Writes a transition of a timetable.

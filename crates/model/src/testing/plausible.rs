@@ -4,11 +4,11 @@
 use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
-    ConditionalOrder, ContractTerms, CurrencyId, EngineId, HaltScope, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, Reference, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
-    TradingRules, Transfer, Trigger, TriggerKind,
+    ConditionalOrder, ContractTerms, CurrencyId, Distance, EngineId, HaltScope, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, LotFees, MassCancel, MemberId, NewOrder,
+    OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity,
+    Reference, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
+    Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -272,6 +272,7 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         (instrument(bounds), contract_terms())
             .prop_map(|(instrument, terms)| Command::SetContractTerms { instrument, terms }),
         conditional_order(bounds).prop_map(Command::PlaceConditional),
+        trailing_order(bounds).prop_map(Command::PlaceTrailing),
     ]
 }
 
@@ -291,6 +292,21 @@ pub fn conditional_order(bounds: Bounds) -> impl Strategy<Value = ConditionalOrd
         };
         ConditionalOrder { terms, trigger: Trigger { kind, price }, immediate }
     })
+}
+
+/// A trailing stop.
+pub fn trailing_order(bounds: Bounds) -> impl Strategy<Value = TrailingOrder> {
+    let distance = prop_oneof![
+        (1..=20_i64).prop_map(|distance| Distance::Price(Price(distance))),
+        (1..=100_000_u32).prop_map(Distance::Ppm),
+    ];
+    let activation = prop_oneof![Just(Price::ZERO), price(bounds)];
+    (conditional_order(bounds), distance, activation).prop_map(
+        |(ConditionalOrder { terms, .. }, distance, activation_price)| TrailingOrder {
+            terms,
+            trail: TrailTerms { distance, activation_price },
+        },
+    )
 }
 
 /// A halt, or a circuit breaker.

@@ -3,13 +3,13 @@
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
     AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, ConditionalOrder,
-    ContractTerms, Currency, CurrencyId, Deposit, Done, DoneReason, Event, HaltCause, HaltScope,
-    Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees,
-    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition,
-    PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, Trade,
-    TradeId, TradingHalted, TradingRules, Transfer, Trigger, TriggerKind, TriggerSet, Triggered,
-    Uncrossed,
+    ContractTerms, Currency, CurrencyId, Deposit, Distance, Done, DoneReason, Event, HaltCause,
+    HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
+    Interrupted, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
+    PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected,
+    Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
+    Timestamp, Trade, TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms,
+    TrailingOrder, Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -291,11 +291,20 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => (new_order(), trigger(), any::<bool>()).prop_map(|(terms, trigger, immediate)| {
             Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate })
         }),
+        1 => (new_order(), trail())
+            .prop_map(|(terms, trail)| Command::PlaceTrailing(TrailingOrder { terms, trail })),
     ]
 }
 
 fn trigger() -> impl Strategy<Value = Trigger> {
     (select(TriggerKind::ALL), price()).prop_map(|(kind, price)| Trigger { kind, price })
+}
+
+fn trail() -> impl Strategy<Value = TrailTerms> {
+    let distance =
+        prop_oneof![price().prop_map(Distance::Price), any::<u32>().prop_map(Distance::Ppm),];
+    (distance, price())
+        .prop_map(|(distance, activation_price)| TrailTerms { distance, activation_price })
 }
 
 fn contract_terms() -> impl Strategy<Value = ContractTerms> {
@@ -476,6 +485,16 @@ fn timetable_event() -> impl Strategy<Value = Event> {
         (order(), account(), instrument(), side(), trigger()).prop_map(
             |(order, account, instrument, side, trigger)| {
                 Event::TriggerSet(TriggerSet { order, account, instrument, side, trigger })
+            }
+        ),
+        (order(), account(), instrument(), side(), trail()).prop_map(
+            |(order, account, instrument, side, trail)| {
+                Event::TrailSet(TrailSet { order, account, instrument, side, trail })
+            }
+        ),
+        (order(), account(), instrument(), side(), price()).prop_map(
+            |(order, account, instrument, side, extreme)| {
+                Event::TrailActivated(TrailActivated { order, account, instrument, side, extreme })
             }
         ),
         (order(), account(), instrument(), side(), price(), quantity(), amount()).prop_map(

@@ -4,13 +4,14 @@
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
     AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind,
-    ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit, Done, DoneReason,
-    Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, Interrupted, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
-    Reduced, Reference, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget,
-    Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted,
-    TradingRules, Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
+    ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit, Distance, Done,
+    DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, Interrupted, LotFees, MassCancel, MemberId, Name, NewOrder,
+    OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity,
+    ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade,
+    TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms, TrailingOrder,
+    Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
 };
 
 /// The time of all samples.
@@ -306,6 +307,18 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             trigger: trigger(TriggerKind::TakeProfit),
             immediate: false,
         })),
+        short(Command::PlaceTrailing(TrailingOrder {
+            terms: plain_order(),
+            trail: trail(Distance::Price(Price(0x91))),
+        })),
+        full(Command::PlaceTrailing(TrailingOrder {
+            terms: full_order(),
+            trail: trail(Distance::Ppm(0x92)),
+        })),
+        full(Command::PlaceTrailing(TrailingOrder {
+            terms: order_with_minimum_quantity(),
+            trail: trail(Distance::Price(Price(0x91))),
+        })),
     ]
 }
 
@@ -552,7 +565,25 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         })),
         short(Event::Triggered(triggered(Amount(0x8f)))),
         full(Event::Triggered(triggered(WIDE))),
+        short(Event::TrailSet(TrailSet {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            trail: trail(Distance::Ppm(0x92)),
+        })),
+        short(Event::TrailActivated(TrailActivated {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            extreme: PRICE,
+        })),
     ]
+}
+
+fn trail(distance: Distance) -> TrailTerms {
+    TrailTerms { distance, activation_price: Price(0x93) }
 }
 
 fn triggered(released: Amount) -> Triggered {

@@ -12,8 +12,8 @@ use rialto_client::api::{
     OrdersAnswer, OrdersQuery, Route, Str,
 };
 use rialto_model::{
-    AccountId, Capacity, Decimal, OrderKind, OrderStatus, PostOnly, SelfTrade, Side, Symbol,
-    TimeInForce, Timestamp, TriggerKind,
+    AccountId, Capacity, Decimal, OrderKind, OrderStatus, PostOnly, Scale, SelfTrade, Side, Symbol,
+    TimeInForce, Timestamp, TriggerKind, parse_decimal,
 };
 
 /// Enters an order.
@@ -56,6 +56,13 @@ pub(super) struct Order {
     /// or above.
     #[arg(long, value_name = "PRICE")]
     take_profit: Option<String>,
+    /// Enter a trailing stop: the trigger price follows the last price at this distance, given as a price,
+    /// or in percent as in 1.5%.
+    #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true, conflicts_with_all = ["stop", "take_profit", "trigger_at_once"])]
+    trail: Option<String>,
+    /// With --trail: follow the last price from this price on; by default from the last price now.
+    #[arg(long, value_name = "PRICE", requires = "trail")]
+    activation: Option<String>,
     /// With --stop or --take-profit: enter the order at once if the last price is there already.
     /// Otherwise it is refused.
     #[arg(long)]
@@ -115,6 +122,13 @@ impl Order {
         let stop = self.stop.as_ref().map(|price| (TriggerKind::Stop, price));
         let take_profit = self.take_profit.as_ref().map(|price| (TriggerKind::TakeProfit, price));
         let trigger = stop.or(take_profit);
+        let (trail_distance, trail_ppm) = match self.trail.as_deref() {
+            Some(text) => match text.strip_suffix('%') {
+                Some(percent) => (None, Some(millionths(percent)?)),
+                None => (Some(text), None),
+            },
+            None => (None, None),
+        };
         let usual = if self.market { OrderKind::Market } else { OrderKind::Limit };
         let kind = self.kind.unwrap_or(usual);
         if self.price.is_none() && kind == OrderKind::Limit {
@@ -137,6 +151,9 @@ impl Order {
             trigger: trigger.map(|(kind, _)| kind),
             trigger_price: trigger.map(|(_, price)| price.as_str().into()),
             trigger_at_once: self.trigger_at_once,
+            trail_distance: trail_distance.map(Into::into),
+            trail_ppm,
+            activation_price: self.activation.as_deref().map(Into::into),
             expire_at: self.expire_at,
             client_order_id: self.client_id.as_deref().map(Str::from),
             durability: self.durability.as_deref().map(Str::from),
@@ -216,7 +233,7 @@ pub(super) struct Orders {
     /// Show ended orders, newest first, instead of open ones.
     #[arg(long)]
     ended: bool,
-    /// Show only open orders that wait for a trigger.
+    /// Show only conditional orders that have not been triggered.
     #[arg(long, conflicts_with = "ended")]
     waiting: bool,
     /// The most entries to show.
@@ -231,7 +248,7 @@ impl Orders {
         let (venue, account) = self.member.connect()?;
         let (status, none) = match (self.ended, self.waiting) {
             (true, _) => (ListedOrders::Ended, "no ended orders"),
-            (_, true) => (ListedOrders::Waiting, "no orders that wait"),
+            (_, true) => (ListedOrders::Waiting, "no waiting orders"),
             _ => (ListedOrders::Open, "no open orders"),
         };
         let query = OrdersQuery {
@@ -264,7 +281,7 @@ impl Orders {
                     or_dash(order.client_order_id),
                     order.instrument.to_string(),
                     order.side.name().to_owned(),
-                    or_dash(trigger(order)),
+                    or_dash(waits_for(order)),
                     or_dash(order.price),
                     or_dash(order.quantity),
                     order.filled.to_string(),
@@ -363,9 +380,37 @@ impl Balances {
 }
 
 /// What an order waits for.
-fn trigger(order: &OrderInfo) -> Option<String> {
-    let (kind, price) = order.trigger.zip(order.trigger_price)?;
-    Some(format!("{} {price}", kind.name()))
+fn waits_for(order: &OrderInfo) -> Option<String> {
+    let now = order.trigger.zip(order.trigger_price);
+    let now = now.map(|(kind, price)| format!("{} {price}", kind.name()));
+    let Some(trail) = &order.trail else { return now };
+    let distance = match (trail.trail_distance, trail.trail_ppm) {
+        (Some(distance), _) => distance.to_string(),
+        (None, ppm) => {
+            let value = i128::from(ppm.unwrap_or(0));
+            let percent = Decimal { value, scale: percent_scale() }.to_string();
+            format!("{}%", percent.trim_end_matches('0').trim_end_matches('.'))
+        }
+    };
+    Some(match now {
+        Some(now) => format!("{now}, trails {distance}"),
+        None => format!("trails {distance} from {}", trail.activation_price),
+    })
+}
+
+/// The scale on which a percentage is a number of millionths.
+fn percent_scale() -> Scale {
+    Scale::new(4).expect("four places are few")
+}
+
+/// A percentage in millionths.
+fn millionths(percent: &str) -> Result<u32, Error> {
+    let parsed =
+        parse_decimal(percent, percent_scale()).ok().and_then(|value| u32::try_from(value).ok());
+    parsed.ok_or_else(|| {
+        let wrong = format!("--trail {percent}%: give a percentage with up to four decimal places");
+        Error::Usage(wrong)
+    })
 }
 
 /// The status of an order, and why it ended unless it is filled.

@@ -3,7 +3,7 @@
 use super::utc;
 use rialto_core::InstrumentView;
 use rialto_engine::{Core, OrderState};
-use rialto_model::{AccountId, Amount, Decimal, Side, Timestamp};
+use rialto_model::{AccountId, Amount, Decimal, Distance, Price, Side, Timestamp, TriggerKind};
 use serde_json::{Value, json};
 
 /// The sequence and time of the state.
@@ -74,10 +74,10 @@ pub(super) fn order(core: &Core, view: &OrderState) -> Value {
     let quantity =
         |quantity: rialto_model::Quantity| quantity.decimal(spec.quantity_scale).to_string();
     let expire_at = (view.expire_at != Timestamp::MAX).then(|| utc::show(view.expire_at));
-    let status = match view.trigger {
-        Some(_) => "waiting",
-        None if view.remaining == view.quantity => "open",
-        None => "partially_filled",
+    let status = match view.trigger.is_some() || view.trail.is_some() {
+        true => "waiting",
+        false if view.remaining == view.quantity => "open",
+        false => "partially_filled",
     };
     let mut shown = json!({
         "order": view.id,
@@ -96,6 +96,18 @@ pub(super) fn order(core: &Core, view: &OrderState) -> Value {
     if let Some(trigger) = view.trigger {
         shown["trigger"] = json!(trigger.kind);
         shown["trigger_price"] = json!(trigger.price.decimal(spec.price_scale).to_string());
+    }
+    if let Some(state) = view.trail {
+        let price = |price: Price| json!(price.decimal(spec.price_scale).to_string());
+        match state.trail.distance {
+            Distance::Price(distance) => shown["trail_distance"] = price(distance),
+            Distance::Ppm(ppm) => shown["trail_ppm"] = json!(ppm),
+        }
+        shown["activation_price"] = price(state.trail.activation_price);
+        if let Some(trigger) = state.trigger_price(view.side, spec.rules.tick) {
+            shown["trigger"] = json!(TriggerKind::Stop);
+            shown["trigger_price"] = price(trigger);
+        }
     }
     shown
 }

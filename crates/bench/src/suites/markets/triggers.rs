@@ -1,27 +1,31 @@
-//! Orders that wait for a trigger, in the core: thousands that one trade triggers, and trades beside a
-//! million that they do not.
+//! Conditional orders in the core: thousands that one trade triggers, and trades beside a million waiting
+//! orders that they do not trigger.
 
 use super::check::{Traded, refused};
-use super::shortest::{SHORTEST, longest_of_shortest, percentiles};
+use super::parts::{self, Run, Timing};
 use crate::drive::FundedCore;
 use crate::error::{BenchError, broken, verify};
-use crate::measure::{Clock, Percentiles, Spread, processor_time_ns, side_by_side};
+use crate::measure::{processor_time_ns, side_by_side};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_model::{
-    AccountId, Command, ConditionalOrder, NewOrder, Price, Side, Trigger, TriggerKind,
+    AccountId, Command, ConditionalOrder, Distance, NewOrder, Price, Side, TrailTerms,
+    TrailingOrder, Trigger, TriggerKind,
 };
 use rialto_workload::{MarketFlow, pair_beside};
 
-/// The targets: of all commands together and of the longest, in nanoseconds, and of a trade beside
-/// orders that wait over one beside none.
+/// The targets: of all commands together in nanoseconds, and of a trade beside waiting orders over one
+/// beside none.
 const TOTAL_NS: f64 = 10e6;
-const LONGEST_NS: f64 = 100e3;
+const MOVED_NS: f64 = 3e6;
+/// At how many distances the trailing stops are.
+const DISTANCES: i64 = 500;
+const MOVED: &str = "The order whose trade is at a new high. No order is touched: their trigger prices are \
+    computed when a price may reach them.";
 const BESIDE: f64 = 1.05;
 
 const IN_PARTS: &str = "The order whose trade triggers all of them, and ticks behind it. Each order is \
     entered and rests.";
-const WALL: &str = "By the wall clock, readings of the clocks between the commands included.";
 const PROCESSOR: &str = "In processor time of the thread, so that other work on the machine is not in \
     it.";
 /// Trigger prices on each side of the price that trades.
@@ -30,19 +34,12 @@ const PRICES: i64 = 900;
 const BOTH_SIDES: &str = "Half of them are triggered above and half below the price of the trades, at 900 \
     prices each. The same core beside it has none; both take turns.";
 
-/// The measurements of a run.
-struct Run {
-    total_ns: u64,
-    /// The processor time of each command.
-    commands_ns: Vec<u64>,
-    processor: Percentiles,
-}
-
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let orders = context.sized(10_000, 500);
     for prices in [1, orders as i64] {
         outcome.take(triggered(context, orders, prices));
     }
+    outcome.take(trailing(context, orders));
     outcome.take(beside(context));
 }
 
@@ -81,25 +78,9 @@ fn triggered(
         context.progress(&format!("  {}, run {run}", case.work));
         runs.push(trigger_all(&case.to_string(), orders, prices)?);
     }
-    let each: Vec<&[u64]> = runs.iter().map(|run| &run.commands_ns[..]).collect();
-    let longest = longest_of_shortest(&case.to_string(), &each)?;
-    let checked = |row: Row| {
-        row.check("orders_triggered", orders)
-            .check("commands", runs[0].commands_ns.len())
-            .footnote(IN_PARTS)
-    };
-    let row = |metric: &str, value: fn(&Run) -> u64| {
-        let spread = Spread::over(&runs, |run| value(run) as f64);
-        checked(Row::of_spread(&case, metric, spread, Unit::Nanoseconds))
-    };
-    let metric = "longest command, each at its shortest of the runs";
-    let longest = checked(Row::new(&case, metric, longest as f64, Unit::Nanoseconds));
-    Ok(vec![
-        row("time", |run| run.total_ns).target(TOTAL_NS).footnote(WALL),
-        row("one command, p50", |run| run.processor.p50).footnote(PROCESSOR),
-        row("one command, longest", |run| run.processor.max).footnote(PROCESSOR),
-        longest.target(LONGEST_NS).footnote(PROCESSOR).footnote(SHORTEST),
-    ])
+    parts::rows(&case, &runs, TOTAL_NS, |row| {
+        row.check("orders_triggered", orders).footnote(IN_PARTS)
+    })
 }
 
 fn trigger_all(case: &str, orders: usize, prices: i64) -> Result<Run, BenchError> {
@@ -114,27 +95,84 @@ fn trigger_all(case: &str, orders: usize, prices: i64) -> Result<Run, BenchError
     for (position, command) in before.enumerate() {
         funded.apply(&command, &mut |fill| traded.take(fill)).map_err(refused(case, position))?;
     }
-    let mut commands_ns = Vec::with_capacity(orders);
     let mut command = Command::Place(taker);
-    let clock = Clock::start();
+    let mut timing = Timing::start(orders);
     loop {
-        let before = processor_time_ns();
-        funded.command(&command, &mut |fill| traded.take(fill));
-        commands_ns.push(processor_time_ns() - before);
+        timing.command(|| funded.command(&command, &mut |fill| traded.take(fill)));
         if !funded.core.has_background_work() {
             break;
         }
         command = Command::Tick;
     }
-    let total_ns = clock.now_ns();
+    let run = timing.end();
     funded.core.check().map_err(broken(case, "find the core sound"))?;
     verify(case, "trades", traded.trades, 2)?;
     let waiting = funded.core.waiting_orders(taker.instrument).count();
-    verify(case, "orders that wait still", waiting, 0)?;
+    verify(case, "waiting orders", waiting, 0)?;
     let resting = funded.core.instrument(taker.instrument).map_or(0, |view| view.open_orders);
     verify(case, "orders that were entered and rest", resting, orders)?;
-    let processor = percentiles(&commands_ns);
-    Ok(Run { total_ns, commands_ns, processor })
+    Ok(run)
+}
+
+/// One trade at a new high, and one that triggers all trailing stops that follow it.
+fn trailing(context: &mut Context<'_>, orders: usize) -> Result<Vec<Row>, BenchError> {
+    let mut rows = Vec::new();
+    for (what, target, is_moved) in [("moved", MOVED_NS, true), ("triggered", TOTAL_NS, false)] {
+        let work =
+            format!("core, {orders} trailing stops at {DISTANCES} distances {what} by one trade");
+        let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
+        let mut runs = Vec::new();
+        for run in 1..=context.sized(9, 2) {
+            context.progress(&format!("  {}, run {run}", case.work));
+            runs.push(trail_all(&case.to_string(), orders, is_moved)?);
+        }
+        rows.extend(parts::rows(&case, &runs, target, |row| {
+            row.check("trailing_stops", orders).footnote(if is_moved { MOVED } else { IN_PARTS })
+        })?);
+    }
+    Ok(rows)
+}
+
+fn trail_all(case: &str, orders: usize, is_moved: bool) -> Result<Run, BenchError> {
+    let pair = pair_beside();
+    let mut funded = FundedCore::open(orders as u64 + 2, &pair.opening());
+    let last = pair_at(&pair, None)[0].price;
+    let next = Price(if is_moved { last.0 + 1 } else { last.0 - DISTANCES });
+    let [order, _] = pair_at(&pair, None);
+    let terms =
+        NewOrder { account: AccountId(1), side: Side::Sell, price: Price(2 * last.0), ..order };
+    let trail = |number: i64| {
+        let distance = Distance::Price(Price(1 + number % DISTANCES));
+        let trail = TrailTerms { distance, activation_price: Price::ZERO };
+        Command::PlaceTrailing(TrailingOrder { terms, trail })
+    };
+    let [maker, taker] = pair_at(&pair, Some(next));
+    let before = pair_at(&pair, None).into_iter().map(Command::Place);
+    let before = before.chain((0..orders as i64).map(trail));
+    for (position, command) in before.enumerate() {
+        funded.apply(&command, &mut |_| {}).map_err(refused(case, position))?;
+    }
+    while funded.core.has_background_work() {
+        funded.command(&Command::Tick, &mut |_| {});
+    }
+    funded.command(&Command::Place(maker), &mut |_| {});
+    let mut command = Command::Place(taker);
+    let mut timing = Timing::start(orders);
+    loop {
+        timing.command(|| funded.command(&command, &mut |_| {}));
+        if !funded.core.has_background_work() {
+            break;
+        }
+        command = Command::Tick;
+    }
+    let run = timing.end();
+    funded.core.check().map_err(broken(case, "find the core sound"))?;
+    let waiting: Vec<_> = funded.core.waiting_orders(taker.instrument).collect();
+    verify(case, "waiting orders", waiting.len(), if is_moved { orders } else { 0 })?;
+    let all_moved =
+        waiting.iter().all(|order| order.trail.is_some_and(|trail| trail.extreme == Some(next)));
+    verify(case, "whether all follow the new price", all_moved, true)?;
+    Ok(run)
 }
 
 fn beside(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
@@ -172,7 +210,7 @@ fn beside(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
         verify(&name, "trades", traded.trades, (rounds * pairs) as u64)?;
         let instrument = pair_at(&pair, None)[0].instrument;
         let waits = funded.core.waiting_orders(instrument).count();
-        verify(&name, "orders that wait", waits, waiting)?;
+        verify(&name, "waiting orders", waits, waiting)?;
         funded.core.check().map_err(broken(&name, "find the core sound"))?;
     }
     let row = |metric: &str, spread, unit| {

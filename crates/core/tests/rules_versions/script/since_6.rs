@@ -19,7 +19,7 @@ impl Script {
         self.set_rules(self.rules);
     }
 
-    fn trade_at(&mut self, price: i64) {
+    pub(super) fn trade_at(&mut self, price: i64) {
         self.place(sell(1, price, 1));
         self.place(buy(2, price, 1));
     }

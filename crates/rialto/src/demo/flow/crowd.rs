@@ -1,6 +1,7 @@
 //! The crowd: leaves orders further away, takes some back, makes some smaller, lets some expire.
 
 use super::makers::is_open;
+use super::now;
 use super::plan::{Plan, Purpose};
 use super::world::{Entry, World};
 use crate::demo::markets::{MARKETS, Role, accounts};
@@ -123,9 +124,4 @@ fn smaller(feed: &Feed, account: AccountId, order: OrderId) -> Option<Amend> {
         price: None,
         quantity: Some(Quantity(quantity)),
     })
-}
-
-/// The time by this machine's clock, as the sequencer stamps it.
-fn now() -> Timestamp {
-    Timestamp(rialto_gateway::now_us().saturating_mul(1_000))
 }

@@ -1,6 +1,7 @@
 //! The simulated flow of orders: a thread that submits to the engine like anybody else and sees
 //! of the venue what everybody sees.
 
+mod conditional;
 mod crowd;
 mod dice;
 mod fair;
@@ -17,7 +18,7 @@ use makers::Makers;
 use plan::{Plan, Purpose};
 use rialto_desk::Live;
 use rialto_engine::{Producer, Reply, SubmitError};
-use rialto_model::{Command, Instrument, MassCancel, Outcome};
+use rialto_model::{Command, Instrument, MassCancel, Outcome, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -197,4 +198,9 @@ impl Members {
             Purpose::Waiting(list) => self.takers.learn(list, order),
         }
     }
+}
+
+/// The time by this machine's clock, as the sequencer stamps it.
+fn now() -> Timestamp {
+    Timestamp(rialto_gateway::now_us().saturating_mul(1_000))
 }

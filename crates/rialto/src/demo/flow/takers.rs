@@ -1,5 +1,6 @@
 //! Takers: trade with resting orders, in moods; in a call they enter orders for its auction.
 
+use super::conditional::conditional;
 use super::plan::{Plan, Purpose};
 use super::world::{Entry, World};
 use crate::demo::markets::{CURRENCIES, MARKETS, Role, accounts};
@@ -16,6 +17,9 @@ const DOLLARS_MAX: f64 = 60_000.0;
 /// The largest number of orders of an account for the auction of a market. At this number, the
 /// account cancels the oldest.
 const WAITING_MAX: usize = 40;
+
+/// How often a taker's order waits for a price.
+const CONDITIONAL: f64 = 0.1;
 
 /// All takers.
 pub(super) struct Takers {
@@ -70,6 +74,10 @@ impl Takers {
         }
         // The auction that these waited for is over.
         self.waiting[list].clear();
+        if world.dice.chance(CONDITIONAL) {
+            plan.add(Purpose::Plain, conditional(world, market, order));
+            return;
+        }
         if way < 0.2 {
             // An order of this value at present prices.
             let instrument = &world.instruments[market];

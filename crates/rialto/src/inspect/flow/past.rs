@@ -6,8 +6,8 @@ use crate::tell_all;
 use rialto_engine::{At, Core, KeyRing};
 use rialto_log::{Reader, Verify};
 use rialto_model::{
-    AccountId, Command, Deposit, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side,
-    decode_attribution, decode_command,
+    AccountId, Command, Deposit, Distance, Event, InstrumentId, OrderId, Price, Quantity, Seq,
+    Side, decode_attribution, decode_command,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -109,6 +109,7 @@ impl Concerns {
         let account = match command {
             Command::Place(order) => Some(order.account),
             Command::PlaceConditional(order) => Some(order.terms.account),
+            Command::PlaceTrailing(order) => Some(order.terms.account),
             Command::Amend(amend) => Some(amend.account),
             Command::MassCancel(which) => Some(which.account),
             Command::Deposit(Deposit { transfer, .. })
@@ -127,6 +128,9 @@ impl Concerns {
             Command::PlaceConditional(order) => {
                 concerns.instrument = Some(order.terms.instrument);
             }
+            Command::PlaceTrailing(order) => {
+                concerns.instrument = Some(order.terms.instrument);
+            }
             _ => {}
         }
         for event in events {
@@ -136,6 +140,7 @@ impl Concerns {
                 Event::Done(it) => (it.instrument, it.order),
                 Event::Amended(it) => (it.instrument, it.order),
                 Event::Triggered(it) => (it.instrument, it.order),
+                Event::TrailActivated(it) => (it.instrument, it.order),
                 Event::Reduced(it) => (it.instrument, it.order),
                 _ => continue,
             };
@@ -220,6 +225,17 @@ fn in_words(core: &Core, event: &Event) -> String {
         Event::TriggerSet(it) => {
             let price = at(it.instrument, it.trigger.price);
             format!("waits: order {}, {} at {price}", it.order, word(&it.trigger.kind))
+        }
+        Event::TrailSet(it) => {
+            let from = at(it.instrument, it.trail.activation_price);
+            let distance = match it.trail.distance {
+                Distance::Price(distance) => at(it.instrument, distance),
+                Distance::Ppm(ppm) => format!("{ppm} ppm"),
+            };
+            format!("waits: order {}, trails by {distance} from {from} on", it.order)
+        }
+        Event::TrailActivated(it) => {
+            format!("follows the price: order {} from {}", it.order, at(it.instrument, it.extreme))
         }
         Event::Triggered(it) => {
             format!("triggered: order {} at {}", it.order, at(it.instrument, it.price))
