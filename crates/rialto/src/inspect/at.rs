@@ -146,8 +146,15 @@ fn text(answer: &Value) -> String {
 }
 
 fn table(rows: &[Value]) -> String {
-    let Some(Value::Object(first)) = rows.first() else { return "  none\n".to_owned() };
-    let names: Vec<&String> = first.keys().collect();
+    let mut names: Vec<&String> = Vec::new();
+    for name in rows.iter().filter_map(Value::as_object).flat_map(|row| row.keys()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return "  none\n".to_owned();
+    }
     let mut cells: Vec<Vec<String>> =
         vec![names.iter().map(|name| name.replace('_', " ")).collect()];
     cells.extend(rows.iter().map(|row| names.iter().map(|name| plain(&row[*name])).collect()));
