@@ -33,7 +33,8 @@ fn main() -> ExitCode {
             Ok(minutes) => siege::run(&root(), minutes),
             Err(_) => usage(),
         },
-        ["break-core"] => break_core::run(&root()),
+        ["break-core"] => break_core::run(&root(), None),
+        ["break-core", file] => break_core::run(&root(), Some(file)),
         ["compare", arguments @ ..] => match Comparison::parse(arguments) {
             Some(comparison) => comparison.run(),
             None => usage(),
@@ -48,7 +49,8 @@ fn usage() -> ExitCode {
          cargo xtask headline          write the headline table of the benchmarks\n       \
          cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
          cargo xtask siege --minutes N   attack the real binary for N minutes\n       \
-         cargo xtask break-core        break the core on purpose; the model test must notice\n       \
+         cargo xtask break-core [FILE]   break the core on purpose, or this file of it; the model test\n                                       \
+         must notice\n       \
          cargo xtask compare --pairs N [--renamed OLD=NEW] BEFORE AFTER SUITE ...\n                                       \
          run suites of two binaries in turns and compare their rows"
     );
