@@ -21,12 +21,16 @@ fn caught(alteration: Alteration) -> Failure {
 }
 
 fn caught_under(rules_version: u32, alteration: Alteration) -> Failure {
-    let shallow = (0..500).map(|seed| Case::new(seed, Profile::General));
-    let deep = (0..120).map(|seed| Case::new(seed, Profile::Deep));
-    let tight = (0..500).map(|seed| Case::new(seed, Profile::Tight));
-    shallow
-        .chain(deep)
-        .chain(tight)
+    // A few of each profile in turns: what only the long sequences notice is then noticed early.
+    let some = |round: u64, profile, each: u64| {
+        (round * each..(round + 1) * each).map(move |seed| Case::new(seed, profile))
+    };
+    (0..20)
+        .flat_map(|round| {
+            let shallow = some(round, Profile::General, 25);
+            let tight = some(round, Profile::Tight, 25);
+            shallow.chain(tight).chain(some(round, Profile::Deep, 6))
+        })
         .find_map(|case| case.under(rules_version).altered(alteration).run().err())
         .unwrap_or_else(|| panic!("nothing noticed the alteration {alteration:?}"))
 }
