@@ -306,6 +306,7 @@ pub(crate) fn run(root: &Path, file: Option<&str>) -> ExitCode {
 
 fn break_all(root: &Path, asked: &[&Alteration]) -> Result<usize, String> {
     let copy = root.join("target/broken-core");
+    fs::create_dir_all(&copy).map_err(|error| format!("cannot create the copy: {error}"))?;
     for part in ["Cargo.toml", "Cargo.lock", "crates", "examples", "xtask"] {
         copy_all(&root.join(part), &copy.join(part))
             .map_err(|error| format!("cannot copy {part}: {error}"))?;
