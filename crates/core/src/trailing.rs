@@ -10,7 +10,7 @@ use crate::triggers::{Mark, Stage, reaches};
 use rialto_model::{Distance, DistanceKind, OrderId, Price, Quantity, Side, TrailTerms};
 use std::collections::VecDeque;
 
-/// Moving an order that a price has reached counts as so many levels.
+/// The number of price levels that a move of an order to [`Trailing::reached`] counts as.
 const LEVELS_PER_REACHED: u32 = 32;
 
 /// How far a trailing stop has come.

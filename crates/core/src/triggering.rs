@@ -12,10 +12,11 @@ use rialto_model::{
     Triggered,
 };
 
-/// The most price levels that one turn visits, and before trailing stops.
+/// The most price levels that a turn of an instrument visits; below it, the same before rules version 7.
 const LEVELS_PER_TURN: u32 = 4_096;
 const LEVELS_BEFORE_TRAILING: u32 = 1_024;
-/// A turn may visit so many without more ado. Those above count as orders, this many as one.
+/// The number of levels that a turn visits at no cost. Beyond it, `LEVELS_PER_ORDER` levels count as one order of
+/// the command.
 const LEVELS_FREE: u32 = 2_048;
 const LEVELS_PER_ORDER: u32 = 8;
 /// The most that are visited to see whether an instrument needs a turn.

@@ -15,7 +15,7 @@ pub(crate) const WITH_TRAILING: u32 = 7;
 
 /// The most queued marks of an instrument. With more, no trailing stop is accepted in it.
 pub(crate) const MARKS_MAX: usize = 65_536;
-/// With so many queued marks, and each time that their number has doubled, marks of ended orders are removed.
+/// When the number of queued marks is a power of two from this one on, the marks of ended orders are removed.
 const OWN_MARKS_MIN: usize = 256;
 
 /// What of a mark is handled next.
@@ -405,7 +405,7 @@ impl Triggers {
         None
     }
 
-    /// The order that is entered next of those that a mark reaches: the one with the nearest trigger price.
+    /// The order of a mark that is entered next: the one with the nearest trigger price.
     fn next_entry(&self, orders: &Orders, mark: &mut Mark, levels_left: &mut u32) -> Option<Slot> {
         let trailing = self.trailing.as_ref();
         let trailing = trailing.and_then(|trailing| trailing.first_reached(mark.side));

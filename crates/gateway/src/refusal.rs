@@ -34,8 +34,7 @@ pub(crate) struct Asked {
 pub(crate) enum Condition {
     /// A trigger price.
     Trigger,
-    /// A price at a distance, in these units, from those that it follows; and whether an activation price
-    /// was given.
+    /// A trailing stop: the units of its distance, and whether the request has an activation price.
     Trail(DistanceKind, bool),
 }
 

@@ -167,8 +167,8 @@ fn ten_thousand_triggered_orders_are_entered_in_slices_and_in_order() {
     }
 }
 
-/// A price moves all trailing stops at once, and those that it triggers are entered in several commands, the
-/// nearest first, although it returns before.
+/// A trade moves all trailing stops at once. The core enters triggered ones in several commands, the nearest
+/// first, although the price returns before.
 #[test]
 fn ten_thousand_trailing_stops_move_at_once_and_are_entered_in_slices_and_in_order() {
     for distances in [1, 4_000] {

@@ -308,7 +308,7 @@ impl Reference {
         }
     }
 
-    /// Finds the orders that the last price triggers and none has triggered before, and those that it makes
+    /// Notes which waiting orders the last price triggers for the first time, and which trailing stops it makes
     /// active.
     pub(super) fn look_at_triggers(&mut self, id: InstrumentId) {
         let listed = self.listed(id).expect("it was found");

@@ -78,7 +78,7 @@ impl Follows {
         TrailState { trail: self.trail, extreme: self.extreme.filter(|_| self.told) }
     }
 
-    /// The order among those that become active, until an event has said so.
+    /// The place among the trailing stops that become active, until an event has said so.
     pub fn activation(&self, side: Side) -> Option<(u64, i64)> {
         let price = self.trail.activation_price.0;
         let nearest = if side == Side::Sell { price } else { -price };

@@ -31,7 +31,7 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Starts a run of about so many commands.
+    /// Starts a run. `commands` is the expected number of its commands.
     pub(super) fn start(commands: usize) -> Timing {
         let commands_ns = Vec::with_capacity(commands);
         Timing { wait: CoreWait::start(), clock: Clock::start(), commands_ns, longest_wall_ns: 0 }

@@ -1,5 +1,5 @@
-//! Conditional orders in the core: thousands that one trade triggers, and trades beside a million waiting
-//! orders that they do not trigger.
+//! Conditional orders in the core: one trade triggers thousands, and trades beside a million waiting orders that
+//! they do not trigger.
 
 use super::check::{Traded, refused};
 use super::parts::{self, Run, Timing};
