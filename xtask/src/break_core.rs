@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 36] = [
+const ALTERATIONS: [Alteration; 41] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -279,6 +279,41 @@ const ALTERATIONS: [Alteration; 36] = [
         file: "triggering.rs",
         from: "Side::Buy => limit.min(protection),",
         to: "Side::Buy => limit,",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an iceberg beside others offers what it displays",
+        file: "icebergs.rs",
+        from: "            false => self.displayed(slot, remaining),\n",
+        to: "            false => remaining,\n",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a new part of an iceberg goes to the end of its price",
+        file: "icebergs.rs",
+        from: "        market.book.requeue(&mut self.orders, slot);\n",
+        to: "",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an iceberg that traded in an auction displays as much as it may",
+        file: "icebergs.rs",
+        from: "*iceberg = Iceberg::new(iceberg.display_quantity, remaining);",
+        to: "iceberg.reduce(remaining);",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a fill-or-kill order counts what icebergs hide",
+        file: "fok.rs",
+        from: "hidden.0 > 0 && self",
+        to: "hidden.0 > i64::MAX - 1 && self",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an iceberg that becomes larger keeps its place",
+        file: "amend.rs",
+        from: "let stays = is_iceberg && limit == detail.price && remaining > old_remaining;",
+        to: "let stays = false;",
         test: SHALLOW,
     },
 ];

@@ -107,20 +107,20 @@ pub struct InstrumentAnswer {
 pub struct LevelInfo(
     /// The price.
     pub Decimal,
-    /// The quantity at this price.
+    /// The quantity that is displayed at this price.
     pub Decimal,
     /// The number of orders.
     pub u32,
 );
 
-/// An order of a public book: id, price, remaining quantity.
+/// An order of a public book: id, price, displayed quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BookOrderInfo(
     /// The order.
     pub OrderId,
     /// Its price.
     pub Decimal,
-    /// The remaining quantity.
+    /// What it displays: of an iceberg a part of what remains, of others all of it.
     pub Decimal,
 );
 

@@ -71,6 +71,9 @@ pub struct OrderRequest<'a> {
     /// A trailing stop follows the last price from this one on; without it from the last price now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_price: Option<DecimalText<'a>>,
+    /// The order is an iceberg: on the book it displays at most this quantity, and hides the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_quantity: Option<DecimalText<'a>>,
     /// When a `gtd` order ends: nanoseconds since 1970, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_at: Option<Timestamp>,
@@ -131,6 +134,7 @@ impl<'a> OrderRequest<'a> {
             trail_distance: None,
             trail_ppm: None,
             activation_price: None,
+            display_quantity: None,
             expire_at: None,
             client_order_id: None,
             durability: None,
@@ -375,6 +379,9 @@ pub struct OrderInfo {
     /// What a trailing stop follows, while it waits.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub trail: Option<TrailInfo>,
+    /// What an iceberg displays, while it is open.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub iceberg: Option<IcebergInfo>,
     /// Its limit; null for a market order without one.
     pub price: Option<Decimal>,
     /// The quantity, in base currency.
@@ -437,6 +444,15 @@ pub struct TrailInfo {
     pub trail_ppm: Option<u32>,
     /// The price from which on it follows the last price, while it waits.
     pub activation_price: Decimal,
+}
+
+/// What an iceberg displays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IcebergInfo {
+    /// The most that an iceberg displays, while it is open.
+    pub display_quantity: Decimal,
+    /// What an iceberg displays now; 0 while it is not on the book.
+    pub displayed: Decimal,
 }
 
 /// The orders to list, by their status.
@@ -655,6 +671,26 @@ pub enum OrderEvent {
         /// activation price was reached, of a buy the lowest.
         extreme_price: Decimal,
     },
+    /// It is an iceberg.
+    IcebergSet {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// The most that it displays.
+        display_quantity: Decimal,
+    },
+    /// It displays a new part, at the end of the queue at its price.
+    IcebergRefreshed {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// Its price.
+        price: Decimal,
+        /// What it displays now.
+        displayed: Decimal,
+    },
     /// It was triggered, and is entered.
     Triggered {
         /// The order.
@@ -713,7 +749,8 @@ pub enum OrderEvent {
         /// The remaining quantity.
         remaining: Decimal,
     },
-    /// It got another price or a larger quantity and lost its place in the queue.
+    /// It got another price or a larger quantity. It lost its place in the queue, unless it is an iceberg
+    /// at the same price.
     Amended {
         /// The order.
         order_id: OrderId,

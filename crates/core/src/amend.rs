@@ -7,8 +7,8 @@ use crate::orders::{Detail, Role, STAND_IN};
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Amend, Amended, Amount, Event, OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity,
-    ReduceReason, RejectReason, Rested, Timestamp,
+    Amend, Amended, Amount, Event, Iceberg, OrderStatus, Outcome, PostOnly, Price, PriceRange,
+    Quantity, ReduceReason, RejectReason, Rested, Timestamp,
 };
 
 /// An amendment that has passed its checks, except those of re-entering.
@@ -40,7 +40,8 @@ impl Core {
             let reduces = lowers && amend.price.is_none_or(|price| price == detail.price);
             self.check_barred(market, account, reduces)?;
         }
-        let change = self.check_change(market, &detail, remaining, amend)?;
+        let display_quantity = self.display_quantity(slot);
+        let change = self.check_change(market, &detail, (remaining, display_quantity), amend)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
             let (order, price, remaining) =
@@ -66,9 +67,10 @@ impl Core {
         let market = &self.markets[usize::from(detail.market)];
         let mut attributes = detail.attributes;
         // A price of its own makes a market order for an auction a limit order.
-        if change.price != detail.price {
+        if change.price != detail.price && attributes.role == Role::Market {
             attributes.role = Role::Plain;
         }
+        let is_iceberg = attributes.role == Role::Iceberg;
         let side = attributes.side;
         let remaining = Quantity(change.quantity.0 - change.filled.0);
         let mut limit = change.price;
@@ -82,6 +84,8 @@ impl Core {
             limit = market.slide(side, mode, best, change.quantity, checked)?;
             crosses = market.book.reaches(side, limit);
         }
+        // Only its hidden quantity grows.
+        let stays = is_iceberg && limit == detail.price && remaining > old_remaining;
         let leaving = if limit == detail.price { old_remaining } else { Quantity::ZERO };
         market.check_level(side, limit, remaining, leaving, self.limits.orders_max)?;
         let fees = market.fees(detail.fees.residue());
@@ -113,6 +117,7 @@ impl Core {
             reserved,
             fees,
             client: detail.client,
+            display_quantity: self.display_quantity(slot),
         };
         sink.event(&Event::Amended(Amended {
             order: order.id,
@@ -128,7 +133,14 @@ impl Core {
             reserved,
         }));
         let market = &mut self.markets[usize::from(detail.market)];
+        if stays {
+            let by = Quantity(remaining.0 - old_remaining.0);
+            market.book.enlarge(&mut self.orders, slot, by);
+            *self.open.get_mut(slot.at()) = taker.detail();
+            return Ok(taker.outcome(open_status(change.filled)));
+        }
         market.book.remove(&mut self.orders, slot);
+        market.icebergs -= u32::from(is_iceberg && crosses);
         if detail.attributes.role != attributes.role {
             market.auction_orders.remove_market(side, detail.price);
         }
@@ -161,6 +173,9 @@ impl Core {
             }
         }
         *self.open.get_mut(new.at()) = taker.detail();
+        if is_iceberg {
+            self.icebergs.set(new, Iceberg::new(taker.display_quantity, remaining));
+        }
         let price = limit;
         let rested = Rested { order: order.id, account, instrument, side, price, remaining };
         sink.event(&Event::Rested(rested));
@@ -190,7 +205,7 @@ impl Core {
         &self,
         market: &Market,
         detail: &Detail,
-        remaining: Quantity,
+        (remaining, display_quantity): (Quantity, Quantity),
         amend: &Amend,
     ) -> Result<Change, RejectReason> {
         market.check_cancel(self.time)?;
@@ -211,6 +226,9 @@ impl Core {
         let filled = Quantity(detail.total.0 - remaining.0);
         if quantity <= filled {
             return Err(RejectReason::QuantityBelowFilled);
+        }
+        if detail.attributes.role == Role::Iceberg && !Iceberg::fits(display_quantity, quantity) {
+            return Err(RejectReason::DisplayQuantityInvalid);
         }
         Ok(Change { price, quantity, filled })
     }

@@ -8,7 +8,7 @@ use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
     AccountId, ClientOrderId, Command, CommandKind, ConditionalOrder, Event, HaltScope,
-    InstrumentId, MemberId, Name, OrderId, OrderRef, Outcome, RejectReason, Rejected,
+    IcebergOrder, InstrumentId, MemberId, Name, OrderId, OrderRef, Outcome, RejectReason, Rejected,
     RestrictionTarget, Seq, Timestamp, TrailingOrder,
 };
 
@@ -40,6 +40,7 @@ impl Core {
             Command::Place(terms) => self.place(terms, sink),
             Command::PlaceConditional(order) => self.place_conditional(order, sink),
             Command::PlaceTrailing(order) => self.place_trailing(order, sink),
+            Command::PlaceIceberg(order) => self.place_iceberg(order, sink),
             Command::Cancel { account, order } => match self.cancel(*account, order, sink) {
                 Ok(outcome) => outcome,
                 Err(reason) => refuse(command, reason, sink),
@@ -66,6 +67,7 @@ impl Core {
             | Command::Place(_)
             | Command::PlaceConditional(_)
             | Command::PlaceTrailing(_)
+            | Command::PlaceIceberg(_)
             | Command::Cancel { .. }
             | Command::Amend(_) => {
                 unreachable!("these are dispatched before")
@@ -323,6 +325,12 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         }
         Command::PlaceTrailing(TrailingOrder { terms, .. }) => {
             rejected.command = CommandKind::PlaceTrailing;
+            rejected.account = terms.account;
+            rejected.instrument = terms.instrument;
+            rejected.client_order_id = terms.client_order_id;
+        }
+        Command::PlaceIceberg(IcebergOrder { terms, .. }) => {
+            rejected.command = CommandKind::PlaceIceberg;
             rejected.account = terms.account;
             rejected.instrument = terms.instrument;
             rejected.client_order_id = terms.client_order_id;

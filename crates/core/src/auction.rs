@@ -6,6 +6,7 @@ use crate::book::{CallLevel, LevelView, Slot, UncrossSearch, UncrossTerms, Uncro
 use crate::instruments::Market;
 use crate::ledger::TradePosting;
 use crate::limits::SEARCH_STEPS_PER_ORDER;
+use crate::orders::Role;
 use crate::sink::Noticing;
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -406,6 +407,8 @@ impl Core {
         for (slot, left) in [(buy, buy_left), (sell, sell_left)] {
             if left == Quantity::ZERO {
                 self.retire(slot.at(), None, Quantity::ZERO);
+            } else if self.open.get(slot.at()).attributes.role == Role::Iceberg {
+                self.display_again(slot, left);
             }
         }
         self.trade_count += 1;

@@ -112,6 +112,9 @@ impl Core {
                 list.remove_market(detail.attributes.side, detail.price);
             }
         }
+        if detail.attributes.role == Role::Iceberg {
+            self.markets[usize::from(market)].icebergs -= 1;
+        }
         if detail.expire_at != Timestamp::MAX {
             self.expiries.remove(slot);
         }

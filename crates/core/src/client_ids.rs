@@ -17,13 +17,22 @@ const NONE: u32 = u32::MAX;
 /// Entries are allocated in blocks, so that growing never copies.
 const BLOCK_BITS: u32 = 8;
 
+/// What an order of its own command has besides its terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extension {
+    /// What a conditional order was entered to wait for.
+    Condition(Condition),
+    /// The most that an iceberg displays.
+    Display(Quantity),
+}
+
 /// An order that was entered with a client order id.
 #[derive(Clone, Copy)]
 pub(crate) struct Remembered {
     /// As entered.
     pub(crate) terms: NewOrder,
-    /// What it was entered to wait for.
-    pub(crate) condition: Option<Condition>,
+    /// What it was entered with besides.
+    pub(crate) extension: Option<Extension>,
     pub(crate) answer: Outcome,
     /// The next younger entry in the account's window; also links the free entries.
     next: u32,
@@ -126,7 +135,7 @@ impl ClientIds {
         &mut self,
         account: u32,
         terms: &NewOrder,
-        condition: Option<Condition>,
+        extension: Option<Extension>,
         answer: Outcome,
         open: bool,
     ) -> u32 {
@@ -134,7 +143,7 @@ impl ClientIds {
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
         *self.get_mut(at) = Remembered {
             terms: *terms,
-            condition,
+            extension,
             answer,
             next: NONE,
             tag,
@@ -213,7 +222,7 @@ impl ClientIds {
             let first = (self.blocks.len() as u32) << BLOCK_BITS;
             let entry = |at: u32| Remembered {
                 terms: *terms,
-                condition: None,
+                extension: None,
                 answer: Outcome::Done,
                 next: if (at + 1) & ((1 << BLOCK_BITS) - 1) == 0 { NONE } else { at + 1 },
                 tag: 0,
@@ -246,14 +255,14 @@ impl ClientIds {
     pub(crate) fn restore_outside_window(
         &mut self,
         terms: &NewOrder,
-        condition: Option<Condition>,
+        extension: Option<Extension>,
         answer: Outcome,
     ) -> u32 {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
         *self.get_mut(at) = Remembered {
             terms: *terms,
-            condition,
+            extension,
             answer,
             next: NONE,
             tag,

@@ -2,6 +2,7 @@
 
 use crate::apply::refuse;
 use crate::book::LimitOrder;
+use crate::client_ids::Extension;
 use crate::instruments::{Market, check_sum};
 use crate::orders::{Attributes, Detail, Role};
 use crate::triggers::{MARKS_MAX, WITH_TRAILING, WITH_TRIGGERS};
@@ -70,7 +71,7 @@ impl Core {
             return Ok(self.wait_for_trigger(account, terms, &plan, 0, sink));
         }
         if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, terms, Some(condition), sink);
+            return self.repeat(at, terms, Some(Extension::Condition(condition)), sink);
         }
         let plan = self.plan_conditional(account, terms, condition, immediate);
         let answer = match &plan {
@@ -80,8 +81,8 @@ impl Core {
             }
             Err(reason) => Outcome::Rejected { reason: *reason },
         };
-        let condition = Some(condition);
-        let at = self.client_ids.remember(account, terms, condition, answer, plan.is_ok());
+        let extension = Some(Extension::Condition(condition));
+        let at = self.client_ids.remember(account, terms, extension, answer, plan.is_ok());
         let outcome = plan.map(|plan| self.wait_for_trigger(account, terms, &plan, at + 1, sink));
         self.shrink_client_ids();
         outcome

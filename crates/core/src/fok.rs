@@ -10,6 +10,9 @@ use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, S
 
 /// The progress of the order past the makers.
 struct Walk {
+    /// The price of the last maker, and what icebergs hide there.
+    price: Price,
+    hidden: Quantity,
     want: Remaining,
     fees: Fees,
     /// Whether the account holds less base currency than the amount would sell, in whole lots.
@@ -33,11 +36,26 @@ impl Core {
         if let (Remaining::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
             return by_levels(market, reach, quantity);
         }
-        let mut walk = Walk { want, fees: market.fees(0), short: false };
+        let mut walk = Walk {
+            price: Price::ZERO,
+            hidden: Quantity::ZERO,
+            want,
+            fees: market.fees(0),
+            short: false,
+        };
         let by_order = self.rules_since(2);
+        let filled = |walk: &Walk| match walk.short {
+            true => Err(RejectReason::InsufficientBalance),
+            false => Ok(()),
+        };
+        let mut meets_own = false;
         let makers = market.book.orders(&self.orders, side.opposite());
         for (looked_at, slot) in (0..).zip(makers) {
             let price = self.open.get(slot.at()).price;
+            if price != walk.price && market.take_hidden(side, by_order, &mut walk) {
+                return filled(&walk);
+            }
+            walk.price = price;
             if !within(side, reach.limit, price) {
                 break;
             }
@@ -55,11 +73,20 @@ impl Core {
                 if mode == SelfTrade::CancelOldest {
                     continue;
                 }
+                meets_own = true;
                 break;
             }
-            if market.take_notionally(side, price, maker.remaining, by_order, &mut walk) {
-                return if walk.short { Err(RejectReason::InsufficientBalance) } else { Ok(()) };
+            let mut offered = maker.remaining;
+            if market.icebergs > 0 {
+                offered = self.displayed(slot, offered);
+                walk.hidden.0 += maker.remaining.0 - offered.0;
             }
+            if market.take_notionally(side, price, offered, by_order, &mut walk) {
+                return filled(&walk);
+            }
+        }
+        if !meets_own && market.take_hidden(side, by_order, &mut walk) {
+            return filled(&walk);
         }
         Err(RejectReason::Unfillable)
     }
@@ -119,6 +146,12 @@ impl Market {
             Side::Sell => left.0 / unit.0,
         };
         self.floor_lot(quantity.min(i128::from(base_left.0)))
+    }
+
+    /// Takes what icebergs hide at the price of the last maker, behind all that is displayed there.
+    fn take_hidden(&self, side: Side, by_order: bool, walk: &mut Walk) -> bool {
+        let hidden = std::mem::replace(&mut walk.hidden, Quantity::ZERO);
+        hidden.0 > 0 && self.take_notionally(side, walk.price, hidden, by_order, walk)
     }
 
     /// Takes a maker's quantity; returns whether the order is then filled.

@@ -26,6 +26,8 @@ pub(crate) struct Market {
     /// Zero before the first trade.
     pub(crate) last_price: Price,
     pub(crate) triggers: Triggers,
+    /// How many icebergs are in the book.
+    pub(crate) icebergs: u32,
     /// Whether it was withdrawn and orders are still being cancelled.
     pub(crate) closing: bool,
     pub(crate) restriction: Restriction,
@@ -77,6 +79,7 @@ impl Market {
             book: Book::new(),
             last_price: Price::ZERO,
             triggers: Triggers::new(),
+            icebergs: 0,
             closing: false,
             restriction: Restriction::None,
             clearing: false,

@@ -84,6 +84,12 @@ pub enum Violation {
         /// The instrument.
         instrument: InstrumentId,
     },
+    /// An iceberg displays what it may not, or they are counted wrongly.
+    #[error("the icebergs of instrument {instrument} are kept wrongly")]
+    Icebergs {
+        /// The instrument.
+        instrument: InstrumentId,
+    },
     /// An account's list of orders disagrees with the books.
     #[error("the orders of account {account} are listed wrongly: {what}")]
     List {
@@ -195,6 +201,9 @@ impl Core {
                 return Err(Violation::Crossed { instrument });
             }
             self.check_triggers(market)?;
+            if !self.icebergs_are_sound(market) {
+                return Err(Violation::Icebergs { instrument });
+            }
             let listed = self.auction_links.iter(&market.auction_orders);
             let listed: BTreeSet<_> = listed.collect();
             let sides = [Side::Buy, Side::Sell].into_iter();

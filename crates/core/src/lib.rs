@@ -41,6 +41,7 @@ mod fees;
 mod fok;
 mod halts;
 mod holders;
+mod icebergs;
 mod instruments;
 mod invariants;
 mod ledger;
@@ -80,6 +81,7 @@ use crate::background::Background;
 use crate::book::Orders;
 use crate::client_ids::ClientIds;
 use crate::halts::Halting;
+use crate::icebergs::Icebergs;
 use crate::instruments::Market;
 use crate::ledger::Ledger;
 use crate::open_counts::OpenCounts;
@@ -132,6 +134,7 @@ pub struct Core {
     open: OpenOrders,
     open_counts: OpenCounts,
     followers: Followers,
+    icebergs: Icebergs,
     /// Expiries by order slot.
     expiries: Timers,
     /// Dead-man timers by account slot.
@@ -192,6 +195,7 @@ impl Core {
             open: OpenOrders::new(),
             open_counts: OpenCounts::new(hasher),
             followers: Followers::new(),
+            icebergs: Icebergs::new(),
             expiries: Timers::new(),
             dead_men: Timers::new(),
             phase_changes: Timers::new(),

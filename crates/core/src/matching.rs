@@ -6,8 +6,8 @@ use crate::orders::{Role, STAND_IN};
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Amount, Done, DoneReason, Event, OrderStatus, Outcome, Price, Quantity, Rested, SelfTrade,
-    Side, Timestamp, Trade, TradeId,
+    Amount, Done, DoneReason, Event, Iceberg, OrderStatus, Outcome, Price, Quantity, Rested,
+    SelfTrade, Side, Timestamp, Trade, TradeId,
 };
 
 /// Why a taker stopped matching.
@@ -87,7 +87,7 @@ impl Core {
     }
 
     /// Puts what is left of a taker on the book.
-    fn rest_remainder<S: EventSink>(&mut self, taker: &Taker, sink: &mut S) -> Outcome {
+    pub(crate) fn rest_remainder<S: EventSink>(&mut self, taker: &Taker, sink: &mut S) -> Outcome {
         self.rest(taker);
         sink.event(&Event::Rested(Rested {
             order: taker.order,
@@ -158,6 +158,10 @@ impl Core {
             .expect("the room for an order that can rest was checked when it came in");
         self.open.cover(self.orders.slots());
         *self.open.get_mut(slot.at()) = taker.detail();
+        if taker.attributes.role == Role::Iceberg {
+            market.icebergs += 1;
+            self.icebergs.set(slot, Iceberg::new(taker.display_quantity, order.quantity));
+        }
         if taker.attributes.time_in_force.is_for_auction() {
             self.auction_links.cover(self.orders.slots());
             self.auction_links.append(&mut market.auction_orders, slot.at());
@@ -215,12 +219,16 @@ impl Core {
                 }
                 continue;
             }
+            let mut offered = maker.remaining;
+            if market.icebergs > 0 {
+                offered = self.offered(market, slot, offered);
+            }
             let quantity = match taker.want {
-                Remaining::Base(remaining) => remaining.min(maker.remaining),
+                Remaining::Base(remaining) => remaining.min(offered),
                 Remaining::Quote { left, base_left } => {
                     let base_left = base_left.min(Quantity(i64::MAX - taker.filled.0));
                     let fees = taker.fees;
-                    market.affordable(side, price, left, base_left, fees).min(maker.remaining)
+                    market.affordable(side, price, left, base_left, fees).min(offered)
                 }
             };
             if quantity == Quantity::ZERO {
@@ -262,6 +270,7 @@ impl Core {
         let maker_remaining = Quantity(maker.remaining.0 - quantity.0);
         let detail = self.open.get_mut(slot.at());
         let maker_account = detail.account;
+        let is_iceberg = detail.attributes.role == Role::Iceberg;
         let (mut notional, mut maker_fee, mut taker_fee) = (Amount(0), Amount(0), Amount(0));
         let mut buyer_unreserved = Amount(0);
         if market.rules().risk {
@@ -340,6 +349,9 @@ impl Core {
             taker_fee,
             buyer_unreserved,
         }));
+        if is_iceberg && maker_remaining != Quantity::ZERO {
+            self.trade_iceberg(slot, quantity, maker_remaining, sink);
+        }
         self.reach_triggers(taker.market, price);
     }
 }

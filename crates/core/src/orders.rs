@@ -20,6 +20,8 @@ pub(crate) enum Role {
     Plain,
     /// A market order that rests at its protection price in a call.
     Market,
+    /// Displays a part of its quantity.
+    Iceberg,
     /// Waits for its trigger.
     Waiting,
     /// Waits for its trigger, as a market order.
@@ -37,7 +39,7 @@ impl Role {
 
     #[inline]
     pub(crate) fn waits(self) -> bool {
-        !matches!(self, Role::Plain | Role::Market)
+        !matches!(self, Role::Plain | Role::Market | Role::Iceberg)
     }
 
     #[inline]
@@ -60,7 +62,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// The attributes of an order that is neither a market order for an auction nor waits.
+    /// The attributes of an order that is neither a market order for an auction nor an iceberg, nor waits.
     pub(crate) fn new(
         side: Side,
         time_in_force: TimeInForce,

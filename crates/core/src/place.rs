@@ -1,7 +1,7 @@
 //! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
 
 use crate::apply::refuse;
-use crate::conditional::Condition;
+use crate::client_ids::Extension;
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
@@ -10,9 +10,9 @@ use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
-    OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side, TimeInForce,
-    Timestamp,
+    Accepted, Amount, Command, Event, IcebergSet, InstrumentState, NewOrder, OrderId, OrderKind,
+    OrderSize, OrderStatus, Outcome, PostOnly, Price, PriceRange, Quantity, RejectReason, Side,
+    TimeInForce, Timestamp,
 };
 
 /// The version since which market orders may rest, orders have their limits from the levels of the book,
@@ -24,7 +24,7 @@ const LEVELS_TAKEN: usize = 5;
 const PREPARED_AHEAD: u64 = 8;
 
 /// An order that has passed all checks.
-struct Plan {
+pub(crate) struct Plan {
     market: u16,
     limit: Price,
     rests: bool,
@@ -48,7 +48,7 @@ impl Core {
             Err(reason) => return refuse_order(terms, reason, sink),
         };
         if !terms.client_order_id.is_empty() {
-            return match self.place_named(account, terms, sink) {
+            return match self.place_named(account, terms, None, sink) {
                 Ok(outcome) => outcome,
                 Err(reason) => refuse_order(terms, reason, sink),
             };
@@ -56,17 +56,18 @@ impl Core {
         match self.plan(account, terms) {
             // The outcome is built in the caller's memory: copying it would wait until earlier
             // writes have reached the cache.
-            Ok(plan) => self.accept(account, terms, &plan, 0, sink),
+            Ok(plan) => self.accept(account, terms, &plan, Quantity::ZERO, 0, sink),
             Err(reason) => refuse_order(terms, reason, sink),
         }
     }
 
-    /// Places an order that has a client order id.
+    /// Places an order that has a client order id, or an iceberg by its extension.
     #[inline(never)]
-    fn place_named<S: EventSink>(
+    pub(crate) fn place_named<S: EventSink>(
         &mut self,
         account: u32,
         terms: &NewOrder,
+        extension: Option<Extension>,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         // Rules that know no minimum quantity do not remember one.
@@ -75,20 +76,29 @@ impl Core {
             known.minimum_quantity = Quantity::ZERO;
         }
         if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, &known, None, sink);
+            return self.repeat(at, &known, extension, sink);
         }
-        match self.plan(account, terms) {
+        let display_quantity = match extension {
+            Some(Extension::Display(quantity)) => Some(quantity),
+            _ => None,
+        };
+        let plan = match display_quantity {
+            Some(display_quantity) => self.plan_iceberg(account, terms, display_quantity),
+            None => self.plan(account, terms),
+        };
+        match plan {
             Ok(plan) => {
                 let answer = first_answer(OrderId::from_parts(self.engine, self.order_count + 1));
-                let at = self.client_ids.remember(account, &known, None, answer, true);
-                let outcome = self.accept(account, terms, &plan, at + 1, sink);
+                let at = self.client_ids.remember(account, &known, extension, answer, true);
+                let display_quantity = display_quantity.unwrap_or(Quantity::ZERO);
+                let outcome = self.accept(account, terms, &plan, display_quantity, at + 1, sink);
                 self.client_ids.settle(at, outcome);
                 self.shrink_client_ids();
                 Ok(outcome)
             }
             Err(reason) => {
                 let answer = Outcome::Rejected { reason };
-                self.client_ids.remember(account, &known, None, answer, false);
+                self.client_ids.remember(account, &known, extension, answer, false);
                 self.shrink_client_ids();
                 Err(reason)
             }
@@ -105,11 +115,11 @@ impl Core {
         &self,
         at: u32,
         terms: &NewOrder,
-        condition: Option<Condition>,
+        extension: Option<Extension>,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let known = self.client_ids.get(at);
-        if known.terms != *terms || known.condition != condition {
+        if known.terms != *terms || known.extension != extension {
             return Err(RejectReason::ClientIdConflict);
         }
         let mut outcome = known.answer;
@@ -129,7 +139,7 @@ impl Core {
 
     /// Makes all the checks of an order, in the order that decides which reason is given.
     #[inline]
-    fn plan(&self, account: u32, terms: &NewOrder) -> Result<Plan, RejectReason> {
+    pub(crate) fn plan(&self, account: u32, terms: &NewOrder) -> Result<Plan, RejectReason> {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
         let is_open = market.state() == InstrumentState::Open;
@@ -294,13 +304,15 @@ impl Core {
         }
     }
 
-    /// Accepts an order: numbers it, reserves, and rests or matches it.
+    /// Accepts an order: numbers it, reserves, and rests or matches it. An iceberg displays at most
+    /// `display_quantity`, which is zero for another order.
     #[inline]
-    fn accept<S: EventSink>(
+    pub(crate) fn accept<S: EventSink>(
         &mut self,
         account: u32,
         terms: &NewOrder,
         plan: &Plan,
+        display_quantity: Quantity,
         client: u32,
         sink: &mut S,
     ) -> Outcome {
@@ -315,6 +327,7 @@ impl Core {
             market: plan.market,
             attributes: Attributes {
                 role: match terms.kind {
+                    _ if display_quantity != Quantity::ZERO => Role::Iceberg,
                     OrderKind::Market if terms.time_in_force.is_for_auction() => Role::Market,
                     _ => Role::Plain,
                 },
@@ -336,6 +349,7 @@ impl Core {
             reserved: plan.reserved,
             fees: market.fees(0),
             client,
+            display_quantity,
         };
         if plan.reserved != Amount::ZERO {
             let currency = market.reserved_currency(terms.side);
@@ -349,7 +363,17 @@ impl Core {
         }
         let rests = plan.rests && !plan.crosses;
         let reserved = plan.reserved;
-        sink.event(&Event::Accepted(Accepted { order, terms: accepted, reserved, rests }));
+        let is_iceberg = display_quantity != Quantity::ZERO;
+        let whole = rests && !is_iceberg;
+        sink.event(&Event::Accepted(Accepted { order, terms: accepted, reserved, rests: whole }));
+        if is_iceberg {
+            let (account, instrument, side) = (terms.account, terms.instrument, terms.side);
+            let set = IcebergSet { order, account, instrument, side, display_quantity };
+            sink.event(&Event::IcebergSet(set));
+            if rests {
+                return self.rest_remainder(&taker, sink);
+            }
+        }
         if rests {
             self.rest(&taker);
             if self.markets[usize::from(plan.market)].auction_rules.limit_state_ms != 0 {

@@ -78,6 +78,12 @@
 //! | Triggered order whose price times quantity is too small or too large then | entered | ends as `refused` |
 //! | Trades of triggered orders that trigger others, which are entered in the same turn | the instrument has another turn | it has none |
 //!
+//! Version 8 decides as version 7 does except in these cases. Its state has format 8.
+//!
+//! | What | Version 7 | Version 8 |
+//! |---|---|---|
+//! | `PlaceIceberg` | [`CommandUnknown`] | accepted |
+//!
 //! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
 //!
 //! [`Handling`]: rialto_model::Handling
@@ -111,10 +117,12 @@
 //!   trigger price; price and tick; expiry; whether the last price has reached the trigger price; open orders of the account; room in the venue; smallest and
 //!   largest notional; room at the trigger price; balance.
 //! - *PlaceTrailing*: as *PlaceConditional*.
+//! - *PlaceIceberg*: command that the version knows; account; client order id (repeat, conflict);
+//!   instrument; combination of attributes; quantity; display quantity; and then as *Place*.
 //! - *Amend*: account; order; whether it waits for a trigger; state of the instrument; restrictions, unless it only becomes smaller;
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new
-//!   total; what has traded already; post-only, and collar, limits and notional of the price slid to;
+//!   total; what has traded already; the display quantity of an iceberg; post-only, and collar, limits and notional of the price slid to;
 //!   room at the price; balance.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
 //!   held; room for the reference.
@@ -149,6 +157,16 @@
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
 //!   least one that is free.
+//!
+//! # Icebergs
+//! An iceberg rests with its whole quantity, and displays at most its display quantity. In continuous
+//! trading a taker trades with what it displays. Once that is filled, the iceberg displays a new part and goes to
+//! the end of its price; if no other order is there, the taker trades with all of it in one trade. A
+//! fill-or-kill order, a minimum quantity, self-trade prevention and auctions count the whole quantity. An
+//! iceberg that traded in an auction keeps its place, and displays as much as it may.
+//!
+//! An iceberg that becomes smaller loses hidden quantity first. One that becomes larger at its price
+//! keeps its place, and what it displays.
 //!
 //! # Conditional orders
 //! A conditional order is accepted with a reserve for its limit, and waits outside the book. It
@@ -464,4 +482,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=7;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=8;

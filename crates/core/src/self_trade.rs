@@ -1,6 +1,7 @@
 //! Self-trade prevention.
 
 use crate::book::Slot;
+use crate::orders::Role;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -106,6 +107,9 @@ impl Core {
         let side = detail.attributes.side;
         let remaining = market.book.reduce(&mut self.orders, slot, by);
         debug_assert!(remaining.0 > 0, "an order is reduced by less than all of it");
+        if detail.attributes.role == Role::Iceberg {
+            self.icebergs.get_mut(slot).reduce(remaining);
+        }
         let needed = market.reserve(side, detail.price, remaining, detail.fees);
         let released = Amount(detail.reserved.0 - needed.0);
         detail.reserved = needed;

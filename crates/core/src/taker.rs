@@ -40,6 +40,8 @@ pub(crate) struct Taker {
     pub(crate) fees: Fees,
     /// As in [`Detail::client`].
     pub(crate) client: u32,
+    /// The most that an iceberg displays; zero for another order.
+    pub(crate) display_quantity: Quantity,
 }
 
 impl Taker {

@@ -223,6 +223,7 @@ impl Core {
             reserved,
             fees,
             client,
+            display_quantity: Quantity::ZERO,
         };
         self.send_to_match(taker, budget, sink);
     }

@@ -6,12 +6,12 @@ use crate::book::{Book, Orders, Slot};
 use crate::client_ids::End;
 use crate::halts::Breaker;
 use crate::ledger::Balance;
-use crate::orders::{Detail, NIL};
+use crate::orders::{Detail, NIL, Role};
 use rialto_model::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms, Currency,
-    CurrencyId, DoneReason, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
-    OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp, TrailState, Trigger, TriggerKind,
+    CurrencyId, DoneReason, Handling, Iceberg, Instrument, InstrumentId, MemberId, Name, NewOrder,
+    OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TrailState, Trigger, TriggerKind,
 };
 use std::collections::VecDeque;
 
@@ -127,6 +127,8 @@ pub struct OrderState {
     pub trigger: Option<Trigger>,
     /// What it follows, if it is a trailing stop that waits.
     pub trail: Option<TrailState>,
+    /// What it displays, if it is an iceberg.
+    pub iceberg: Option<Iceberg>,
     /// The fee rate it pays as a maker, in millionths.
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
@@ -355,6 +357,7 @@ impl Core {
             is_market: attributes.role.is_market(),
             trigger: self.trigger_of(slot, detail),
             trail: None,
+            iceberg: (attributes.role == Role::Iceberg).then(|| *self.icebergs.get(slot)),
             maker_fee_ppm: detail.fees.maker_ppm(),
             taker_fee_ppm: detail.fees.taker_ppm(),
             fee_residue: detail.fees.residue(),

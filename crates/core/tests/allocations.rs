@@ -6,10 +6,10 @@
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, ConditionalOrder, CurrencyId, Distance, Done,
-    DoneReason, EngineId, Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder,
-    OrderId, OrderKind, OrderRef, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger,
-    TriggerKind,
+    DoneReason, EngineId, Event, IcebergOrder, InstrumentId, InstrumentKind, InstrumentSpec,
+    MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Scale,
+    SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder,
+    Transfer, Trigger, TriggerKind,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -227,6 +227,12 @@ impl Trader {
                 let order = ConditionalOrder { terms, trigger, immediate: true };
                 self.apply(&Command::PlaceConditional(order))
             }
+        } else if kind == OrderKind::Limit && self.below(6) == 0 {
+            let quantity = Quantity(2 + self.below(90) as i64);
+            let display_quantity = Quantity(1 + self.below(quantity.0 as u64 - 1) as i64);
+            let size = OrderSize::Base(quantity);
+            let terms = NewOrder { size, minimum_quantity: Quantity::ZERO, ..terms };
+            self.apply(&Command::PlaceIceberg(IcebergOrder { terms, display_quantity }))
         } else {
             self.apply(&Command::Place(terms))
         };

@@ -25,6 +25,13 @@ fn an_order_that_waits_is_checked_in_the_documented_order() {
 }
 
 #[test]
+fn an_iceberg_is_checked_in_the_documented_order() {
+    let mut documented = documented("PlaceIceberg");
+    assert_eq!(documented.pop().as_deref(), Some("and then as *Place*"));
+    assert_eq!(documented, reference::iceberg::iceberg_checks());
+}
+
+#[test]
 fn an_amendment_is_checked_in_the_documented_order() {
     assert_eq!(documented("Amend"), reference::amend::amend_checks());
 }

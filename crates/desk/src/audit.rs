@@ -153,6 +153,8 @@ fn is_outcome(command: CommandKind, event: &Event) -> bool {
                 | Event::Triggered(_)
                 | Event::TrailSet(_)
                 | Event::TrailActivated(_)
+                | Event::IcebergSet(_)
+                | Event::IcebergRefreshed(_)
                 | Event::CancelProgress { .. }
                 | Event::Uncrossed(_)
                 | Event::Interrupted(_)

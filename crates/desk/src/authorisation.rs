@@ -68,6 +68,7 @@ fn traded_account(command: &EngineCommand) -> Result<AccountId> {
         EngineCommand::Place(order) => Ok(order.account),
         EngineCommand::PlaceConditional(order) => Ok(order.terms.account),
         EngineCommand::PlaceTrailing(order) => Ok(order.terms.account),
+        EngineCommand::PlaceIceberg(order) => Ok(order.terms.account),
         EngineCommand::Cancel { account, .. } => Ok(*account),
         EngineCommand::Amend(amend) => Ok(amend.account),
         _ => {

@@ -12,11 +12,11 @@ use crate::{
     AcceptClock, AmendOrder, Answer, AssignCalendar, Authorisation, CancelOrder, CancelOrders,
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
     Grant, HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
-    NameTable, OrderRate, PayOut, PlaceConditionalOrder, PlaceOrder, PlaceTrailingOrder, ReadAudit,
-    ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope, Sender, SetAuctionRules,
-    SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules,
-    SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
-    VenueBehaviours,
+    NameTable, OrderRate, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceOrder,
+    PlaceTrailingOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope, Sender,
+    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -34,7 +34,8 @@ bus! {
     pub struct DeskBus {
         requests through VenueBehaviours<Authorisation> {
             desk: Desk =>
-                boxed PlaceOrder, boxed PlaceConditionalOrder, boxed PlaceTrailingOrder, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
+                boxed PlaceOrder, boxed PlaceConditionalOrder, boxed PlaceTrailingOrder,
+                boxed PlaceIcebergOrder, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
                 boxed SetDeadMan, boxed Disconnect, boxed SubmitBatch,
                 boxed Deposit, boxed PayOut,
                 boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,

@@ -201,6 +201,7 @@ pub fn enters_order(command: &Command) -> bool {
         Command::Place(_)
             | Command::PlaceConditional(_)
             | Command::PlaceTrailing(_)
+            | Command::PlaceIceberg(_)
             | Command::Amend(_)
     )
 }

@@ -3,7 +3,8 @@
 use crate::Answer;
 use rialto_bus::Context;
 use rialto_model::{
-    Command, ConditionalOrder, Deposit, OrderSize, Outcome, RestrictionTarget, TrailingOrder,
+    Command, ConditionalOrder, Deposit, IcebergOrder, OrderSize, Outcome, RestrictionTarget,
+    TrailingOrder,
 };
 
 /// Records the account and the terms of a command. Prices and quantities are in units of the
@@ -15,7 +16,8 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
     match command {
         Command::Place(order)
         | Command::PlaceConditional(ConditionalOrder { terms: order, .. })
-        | Command::PlaceTrailing(TrailingOrder { terms: order, .. }) => {
+        | Command::PlaceTrailing(TrailingOrder { terms: order, .. })
+        | Command::PlaceIceberg(IcebergOrder { terms: order, .. }) => {
             cx.note("account", &order.account.0);
             cx.note("instrument", &order.instrument.0);
             cx.note("side", &order.side);
@@ -33,6 +35,9 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
                 cx.note("distance_kind", &trail.distance.kind());
                 cx.note("distance", &trail.distance.value());
                 cx.note("activation_price_units", &trail.activation_price.0);
+            }
+            if let Command::PlaceIceberg(IcebergOrder { display_quantity, .. }) = command {
+                cx.note("display_quantity_units", &display_quantity.0);
             }
         }
         Command::Amend(amend) => cx.note("account", &amend.account.0),

@@ -5,9 +5,9 @@ use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
     AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ConditionalOrder,
-    ContractTerms, CurrencyCode, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
-    MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Restrict, Restriction,
-    RestrictionTarget, Scale, Timestamp, TradingRules, TrailingOrder, Transfer,
+    ContractTerms, CurrencyCode, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
+    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Restrict,
+    Restriction, RestrictionTarget, Scale, Timestamp, TradingRules, TrailingOrder, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -92,6 +92,13 @@ requests! {
         order: TrailingOrder,
     } needs Trade of |it: &PlaceTrailingOrder| it.order.terms.account,
       command |it| EngineCommand::PlaceTrailing(it.order);
+
+    /// Enters an iceberg.
+    "place_iceberg_order" PlaceIcebergOrder {
+        /// The order.
+        order: IcebergOrder,
+    } needs Trade of |it: &PlaceIcebergOrder| it.order.terms.account,
+      command |it| EngineCommand::PlaceIceberg(it.order);
 
     /// Cancels an order.
     "cancel_order" CancelOrder {

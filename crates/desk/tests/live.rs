@@ -166,6 +166,12 @@ fn named_orders() -> Vec<Command> {
             quantity: Some(Quantity(9)),
         }),
         Command::Cancel { account: AccountId(1), order: named("amended") },
+        Command::PlaceIceberg(IcebergOrder {
+            terms: mine("iceberg", Side::Sell, 915, 9),
+            display_quantity: Quantity(2),
+        }),
+        theirs(Side::Buy, 915, 5),
+        Command::Cancel { account: AccountId(1), order: named("iceberg") },
         theirs(Side::Sell, 905, 3),
         Command::Place(mine("taker", Side::Buy, 905, 1)),
         Command::Place(NewOrder { time_in_force: ioc, ..mine("rest", Side::Buy, 906, 9) }),
@@ -204,7 +210,7 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
         Live::start(&engine, LiveConfig { history: 0, feed, ..LiveConfig::default() }).unwrap();
     wait(&complete, last);
     wait(&restarted, last);
-    let statuses = ["maker", "amended", "taker", "rest", "quote"].map(|name| {
+    let statuses = ["maker", "amended", "iceberg", "taker", "rest", "quote"].map(|name| {
         let name = name.parse().unwrap();
         let find = |live: &Live| live.read().order_by_client_id(AccountId(1), name).unwrap();
         let (there, again) = (find(&complete), find(&restarted));
@@ -214,8 +220,14 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
         (again.status, again.filled.0, again.remaining.0)
     });
     let (filled, cancelled) = (OrderStatus::Filled, OrderStatus::Cancelled);
-    let expected =
-        [(filled, 5, 0), (cancelled, 2, 7), (filled, 1, 0), (cancelled, 2, 7), (filled, 24, 0)];
+    let expected = [
+        (filled, 5, 0),
+        (cancelled, 2, 7),
+        (cancelled, 5, 4),
+        (filled, 1, 0),
+        (cancelled, 2, 7),
+        (filled, 24, 0),
+    ];
     assert_eq!(statuses, expected);
     complete.stop();
     restarted.stop();

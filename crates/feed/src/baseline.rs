@@ -8,9 +8,9 @@ use crate::view::{
 };
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
-    AccountId, Amount, AuctionRules, ContractTerms, Currency, CurrencyId, DoneReason, InstrumentId,
-    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus,
-    Price, Quantity, Restrict, Seq, Timestamp, Trade, TrailState, Transfer, Trigger,
+    AccountId, Amount, AuctionRules, ContractTerms, Currency, CurrencyId, DoneReason, Iceberg,
+    InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize,
+    OrderStatus, Price, Quantity, Restrict, Seq, Timestamp, Trade, TrailState, Transfer, Trigger,
 };
 
 /// The state of an engine as of a sequence, from a snapshot.
@@ -115,6 +115,8 @@ pub struct BaselineOrder {
     pub trigger: Option<Trigger>,
     /// What it follows, if it is a trailing stop that waits.
     pub trail: Option<TrailState>,
+    /// What it displays, if it is an iceberg.
+    pub iceberg: Option<Iceberg>,
 }
 
 /// An order of a [`Baseline`] that has ended.
@@ -227,6 +229,7 @@ impl Feed {
                 done: ended.done,
                 trigger: None,
                 follower: None,
+                iceberg: None,
                 resting: false,
                 changed: false,
                 quantity: match ended.terms.size {
@@ -286,6 +289,7 @@ impl Feed {
                 done: None,
                 trigger: entered.trigger,
                 follower,
+                iceberg: entered.iceberg.map(Box::new),
                 resting: false,
                 changed: false,
                 quantity: entered.quantity,
@@ -322,6 +326,7 @@ impl Feed {
                 market.refresh_auction(at, &mut |_| {});
             }
             market.publish_book(at, &mut |_| {});
+            market.book.take_changed();
             let best = market.best();
             market.best_told = (best.bid, best.ask);
         }

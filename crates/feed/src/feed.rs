@@ -111,6 +111,8 @@ impl Feed {
             Event::Triggered(ref triggered) => self.triggered(at, triggered)?,
             Event::TrailSet(ref set) => self.trail_set(at, set)?,
             Event::TrailActivated(ref activated) => self.trail_activated(at, activated)?,
+            Event::IcebergSet(ref set) => self.iceberg_set(at, set)?,
+            Event::IcebergRefreshed(ref refreshed) => self.iceberg_refreshed(at, refreshed)?,
             Event::DeadManSet { account, due } => {
                 let slot = self.account_slot(at, account)?;
                 self.accounts.slots[slot as usize].dead_man = due;
@@ -222,7 +224,7 @@ impl Feed {
         for index in self.touched.drain(..) {
             let market = &mut self.markets[index as usize];
             market.touched = false;
-            if market.book.has_changed() {
+            if market.book.take_changed() {
                 market.call_changed = market.is_in_call();
             }
             if std::mem::take(&mut market.phase_changed) && market.is_covered() {

@@ -86,11 +86,13 @@ impl Feed {
                             && order.status.is_open()
                             && (terms.instrument, terms.side, terms.price)
                                 == (instrument, side, price)
-                            && order.remaining.0 > 0
+                            && (1..=order.remaining.0).contains(&order.displayed().0)
                     });
                     let total: i128 = orders().map(|order| i128::from(order.remaining.0)).sum();
+                    let hidden: i128 = orders().map(|order| i128::from(order.hidden().0)).sum();
                     let count = orders().count();
-                    if !belongs || total != level.total || count != level.queue.len() as usize {
+                    let adds_up = (total, hidden) == (level.total, level.hidden);
+                    if !belongs || !adds_up || count != level.queue.len() as usize {
                         return Err(FeedViolation::Level { instrument, price });
                     }
                     if count == 0 {
@@ -102,7 +104,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Every open order stands in its account's list, and on the book exactly if it says so.
+    /// Every open order stands in its account's list, and on the book exactly if it says so. Only there
+    /// does an iceberg display a part of its quantity.
     fn check_orders(&self) -> Result<(), FeedViolation> {
         let sides = [Side::Buy, Side::Sell];
         let books = self.markets.iter().flat_map(|market| {
@@ -115,7 +118,13 @@ impl Feed {
             .map(|order| order.order)
             .collect();
         let stray = self.orders.open().find(|order| {
-            order.resting != on_books.contains(&order.order) || !owned.contains(&order.order)
+            let is_seen = match &order.iceberg {
+                Some(it) => it.displayed.0 > 0 && it.displayed <= it.display_quantity,
+                None => order.resting,
+            };
+            order.resting != on_books.contains(&order.order)
+                || order.resting != is_seen
+                || !owned.contains(&order.order)
         });
         match stray {
             Some(order) => Err(FeedViolation::Stray { order: order.order }),
@@ -169,9 +178,9 @@ mod tests {
         MemberView,
     };
     use rialto_model::{
-        Amount, AuctionRules, ContractTerms, Currency, EngineId, InstrumentKind, InstrumentSpec,
-        InstrumentState, MemberId, Name, NewOrder, Quantity, Scale, SelfTrade, Seq, Timestamp,
-        TradingRules,
+        Amount, AuctionRules, ContractTerms, Currency, EngineId, Iceberg, InstrumentKind,
+        InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, Quantity, Scale, SelfTrade, Seq,
+        Timestamp, TradingRules,
     };
 
     /// One buy and one sell order of 10, each of which reserves 100.
@@ -195,6 +204,7 @@ mod tests {
             resting: true,
             trigger: None,
             trail: None,
+            iceberg: None,
         };
         let held = |account, number, available, reserved| BaselineBalance {
             account,
@@ -290,6 +300,32 @@ mod tests {
     fn a_level_that_does_not_add_up_is_seen() {
         let mut feed = Feed::from_snapshot(FeedConfig::default(), &baseline(10, 11)).unwrap();
         feed.orders.slab[0].remaining = Quantity(9);
+        let level = FeedViolation::Level { instrument: InstrumentId(1), price: Price(10) };
+        assert_eq!(feed.check(), Err(level));
+    }
+
+    /// The order 1 as an iceberg that displays this much, 6 of its 10 at most.
+    fn with_iceberg(displayed: i64) -> Baseline {
+        let mut baseline = baseline(10, 11);
+        let (display_quantity, displayed) = (Quantity(6), Quantity(displayed));
+        baseline.orders[0].iceberg = Some(Iceberg { display_quantity, displayed });
+        baseline
+    }
+
+    #[test]
+    fn an_iceberg_that_displays_more_than_it_may_is_seen() {
+        assert_eq!(check(&with_iceberg(6)), Ok(()));
+        let stray = FeedViolation::Stray { order: OrderId::from_parts(EngineId(1), 1) };
+        assert_eq!(check(&with_iceberg(7)), Err(stray));
+        let level = FeedViolation::Level { instrument: InstrumentId(1), price: Price(10) };
+        assert_eq!(check(&with_iceberg(11)), Err(level));
+        assert_eq!(check(&with_iceberg(0)), Err(level));
+    }
+
+    #[test]
+    fn a_level_that_hides_something_else_than_its_orders_is_seen() {
+        let mut feed = Feed::from_snapshot(FeedConfig::default(), &with_iceberg(6)).unwrap();
+        feed.orders.slab[0].display(Quantity(5));
         let level = FeedViolation::Level { instrument: InstrumentId(1), price: Price(10) };
         assert_eq!(feed.check(), Err(level));
     }

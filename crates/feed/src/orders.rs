@@ -2,13 +2,14 @@
 
 use crate::FeedConfig;
 use crate::accounts::Account;
+use crate::book::Cause;
 use crate::ended::{Ended, Ranks};
 use crate::list::{Link, Linked, List};
 use crate::market::Market;
 use crate::view::{Moment, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus, Price,
-    Quantity, Side, TrailState, TrailTerms, Trigger, TriggerKind,
+    AccountId, Amount, ClientOrderId, DoneReason, Iceberg, NewOrder, OrderId, OrderSize,
+    OrderStatus, Price, Quantity, Side, TrailState, TrailTerms, Trigger, TriggerKind,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -30,6 +31,8 @@ pub(crate) struct Order {
     pub(crate) trigger: Option<Trigger>,
     /// How it follows the price, if it is a trailing stop that waits.
     pub(crate) follower: Option<Box<Follower>>,
+    /// What it displays, if it is an iceberg that is open: nothing while it is not on the book.
+    pub(crate) iceberg: Option<Box<Iceberg>>,
     pub(crate) resting: bool,
     /// Whether it stands in the list of changed orders.
     pub(crate) changed: bool,
@@ -84,6 +87,37 @@ impl Order {
         self.status = OrderStatus::PartiallyFilled;
     }
 
+    /// What it displays on the book: an iceberg a part of what remains, others all of it.
+    pub(crate) fn displayed(&self) -> Quantity {
+        self.iceberg.as_ref().map_or(self.remaining, |iceberg| iceberg.displayed)
+    }
+
+    /// What remains and is not displayed.
+    pub(crate) fn hidden(&self) -> Quantity {
+        Quantity(self.remaining.0 - self.displayed().0)
+    }
+
+    /// Sets what an iceberg displays, at most its display quantity.
+    pub(crate) fn display(&mut self, most: Quantity) {
+        if let Some(iceberg) = &mut self.iceberg {
+            iceberg.displayed = iceberg.display_quantity.min(most);
+        }
+    }
+
+    /// Reduces what remains, and with it what an iceberg displays.
+    pub(crate) fn reduce(&mut self, by: Quantity, cause: Cause) {
+        self.remaining.0 -= by.0;
+        let remaining = self.remaining;
+        match (&mut self.iceberg, cause) {
+            (None, _) => {}
+            (Some(iceberg), Cause::Trade) => {
+                iceberg.trade(by, remaining);
+            }
+            (Some(_), Cause::Auction) => self.display(remaining),
+            (Some(iceberg), Cause::Reduction) => iceberg.reduce(remaining),
+        }
+    }
+
     /// The order as its owner sees it. `markets` are all instruments.
     pub(crate) fn view(&self, markets: &[Market]) -> OrderView {
         let mut trigger = self.trigger;
@@ -102,6 +136,7 @@ impl Order {
             done: self.done,
             trigger,
             trail,
+            iceberg: self.iceberg.as_deref().copied(),
             resting: self.resting,
             quantity: self.quantity,
             filled: self.filled,
@@ -228,7 +263,8 @@ impl Orders {
 
     /// Ends an order that has left the book; it is remembered for a while.
     pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
-        self.slab[slot as usize].status = status;
+        let order = &mut self.slab[slot as usize];
+        (order.status, order.iceberg) = (status, None);
         owner.open.remove(&mut self.slab, slot);
         self.remember(slot, owner);
     }

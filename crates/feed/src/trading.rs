@@ -1,15 +1,16 @@
 //! Folds the events of orders, from acceptance to end.
 
 use crate::accounts::FEES;
+use crate::book::Cause;
 use crate::list::Link;
 use crate::market::Market;
 use crate::orders::{Follower, Order};
 use crate::view::{Fill, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_model::{
-    Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Instrument, InstrumentId,
-    OrderId, OrderKind, OrderSize, OrderStatus, Price, Quantity, Reduced, Rested, Role, Side,
-    Trade, TrailActivated, TrailSet, TriggerSet, Triggered,
+    Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Iceberg, IcebergRefreshed,
+    IcebergSet, Instrument, InstrumentId, OrderId, OrderKind, OrderSize, OrderStatus, Price,
+    Quantity, Reduced, Rested, Role, Side, Trade, TrailActivated, TrailSet, TriggerSet, Triggered,
 };
 
 impl Feed {
@@ -32,6 +33,7 @@ impl Feed {
             done: None,
             trigger: None,
             follower: None,
+            iceberg: None,
             resting: false,
             changed: false,
             quantity,
@@ -58,12 +60,18 @@ impl Feed {
 
     pub(crate) fn rested(&mut self, at: Moment, event: &Rested) -> Result<(), FoldError> {
         let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        self.touch(index);
         let order = &self.orders.slab[slot as usize];
+        if order.iceberg.is_some() && order.resting {
+            // Its amendment names the price at which it was: it slid back there, and lost its place.
+            self.markets[index].book.remove(&mut self.orders, slot, at.seq);
+        }
+        let order = &mut self.orders.slab[slot as usize];
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        order.display(event.remaining);
         self.orders.touch(slot, at);
-        self.touch(index);
         self.markets[index].book.push_back(&mut self.orders, slot, at.seq);
         Ok(())
     }
@@ -87,7 +95,9 @@ impl Feed {
         order.fill(event.quantity, notional, event.maker_fee);
         let maker_account = order.account;
         self.orders.touch(maker, at);
-        self.markets[index].book.reduce(&mut self.orders, maker, event.quantity, at.seq);
+        let cause = if event.auction { Cause::Auction } else { Cause::Trade };
+        let book = &mut self.markets[index].book;
+        book.reduce(&mut self.orders, maker, event.quantity, cause, at.seq);
 
         let order = &mut self.orders.slab[taker as usize];
         let rested = i64::from(event.auction);
@@ -99,7 +109,8 @@ impl Feed {
         let taker_account = order.account;
         let taker_filled = left == 0 && !in_quote;
         if event.auction {
-            self.markets[index].book.reduce(&mut self.orders, taker, event.quantity, at.seq);
+            let book = &mut self.markets[index].book;
+            book.reduce(&mut self.orders, taker, event.quantity, cause, at.seq);
         } else {
             self.orders.slab[taker as usize].remaining.0 = left;
         }
@@ -188,7 +199,8 @@ impl Feed {
         order.set_quantity(Quantity(order.quantity.0 - event.by.0));
         if order.resting {
             self.touch(index);
-            self.markets[index].book.reduce(&mut self.orders, slot, event.by, at.seq);
+            let book = &mut self.markets[index].book;
+            book.reduce(&mut self.orders, slot, event.by, Cause::Reduction, at.seq);
         } else {
             order.remaining = event.remaining;
         }
@@ -203,8 +215,15 @@ impl Feed {
         agree(at, event.order, "what remains", event.old_remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.old_price.0, order.terms.price.0)?;
         agree(at, event.order, "its stay on the book", 1, i64::from(order.resting))?;
+        let more = Quantity(event.remaining.0 - event.old_remaining.0);
+        // Of an iceberg at the same price only the hidden quantity grows.
+        let stays = order.iceberg.is_some() && event.price == event.old_price && more.0 > 0;
         self.touch(index);
-        self.markets[index].book.remove(&mut self.orders, slot, at.seq);
+        let book = &mut self.markets[index].book;
+        match stays {
+            true => book.enlarge(&mut self.orders, slot, more),
+            false => book.remove(&mut self.orders, slot, at.seq),
+        }
         self.release(at, index, slot, event.old_reserved);
         let order = &mut self.orders.slab[slot as usize];
         if event.price != event.old_price {
@@ -286,6 +305,35 @@ impl Feed {
         order.terms.price = event.price;
         self.unfollow(slot, index);
         self.release(at, index, slot, event.released);
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn iceberg_set(&mut self, at: Moment, event: &IcebergSet) -> Result<(), FoldError> {
+        let (slot, _) = self.open_order(at, event.order, event.instrument)?;
+        let order = &mut self.orders.slab[slot as usize];
+        let IcebergSet { display_quantity, .. } = *event;
+        agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        let is_part = (Quantity(1)..=order.remaining).contains(&display_quantity);
+        agree(at, event.order, "its display of a part", 1, i64::from(is_part))?;
+        order.iceberg = Some(Box::new(Iceberg { display_quantity, displayed: Quantity::ZERO }));
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn iceberg_refreshed(
+        &mut self,
+        at: Moment,
+        event: &IcebergRefreshed,
+    ) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let order = &self.orders.slab[slot as usize];
+        agree(at, event.order, "its stay on the book", 1, i64::from(order.resting))?;
+        agree(at, event.order, "its display of a part", 1, i64::from(order.iceberg.is_some()))?;
+        agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
+        agree(at, event.order, "what it displays", event.displayed.0, order.displayed().0)?;
+        self.touch(index);
+        self.markets[index].book.requeue(&mut self.orders, slot, at.seq);
         self.orders.touch(slot, at);
         Ok(())
     }

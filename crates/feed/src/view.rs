@@ -1,9 +1,10 @@
 //! The answers of queries: plain values, to be rendered at the scales of the instrument.
 
 use rialto_model::{
-    AccountId, Amount, CircuitBreakerRule, CurrencyId, DoneReason, InstrumentId, InstrumentState,
-    Interrupted, MemberId, Name, NewOrder, OrderId, OrderStatus, PlannedTransition, Price,
-    Quantity, Reference, Restriction, Role, Seq, Side, Timestamp, TradeId, TrailState, Trigger,
+    AccountId, Amount, CircuitBreakerRule, CurrencyId, DoneReason, Iceberg, InstrumentId,
+    InstrumentState, Interrupted, MemberId, Name, NewOrder, OrderId, OrderStatus,
+    PlannedTransition, Price, Quantity, Reference, Restriction, Role, Seq, Side, Timestamp,
+    TradeId, TrailState, Trigger,
 };
 
 /// A point in the history of the engine.
@@ -20,7 +21,7 @@ pub struct Moment {
 pub struct PriceLevel {
     /// The price.
     pub price: Price,
-    /// The total remaining quantity of its orders, at most [`Quantity::MAX`].
+    /// The remaining quantity that its orders display, at most [`Quantity::MAX`].
     pub quantity: Quantity,
     /// Number of orders.
     pub orders: u32,
@@ -46,8 +47,8 @@ pub struct BookOrder {
     pub order: OrderId,
     /// Its limit.
     pub price: Price,
-    /// The remaining quantity.
-    pub remaining: Quantity,
+    /// What it displays: of an iceberg a part of what remains, of others all of it.
+    pub displayed: Quantity,
 }
 
 /// A book by order (L3), in the order in which it trades.
@@ -213,6 +214,8 @@ pub struct OrderView {
     pub trigger: Option<Trigger>,
     /// What it follows, if it is a trailing stop that waits.
     pub trail: Option<TrailState>,
+    /// What it displays, if it is an iceberg that is open: nothing while it is not on the book.
+    pub iceberg: Option<Iceberg>,
     /// Whether it is on the book. A suspended taker is open and not on the book.
     pub resting: bool,
     /// Total quantity; zero for an order sized in quote currency.

@@ -4,9 +4,10 @@
 use rialto_core::{Core, CoreConfig};
 use rialto_feed::{AuctionResult, AuctionView, Feed, FeedConfig, Update};
 use rialto_model::{
-    AccountId, Amount, AuctionRules, Command, CurrencyId, EngineId, Event, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, MemberId, NewOrder, OrderKind, OrderSize,
-    Price, PriceRange, Quantity, Scale, Seq, Side, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, Amount, AuctionRules, Command, CurrencyId, EngineId, Event, IcebergOrder,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId, NewOrder, OrderKind,
+    OrderSize, Price, PriceRange, Quantity, Scale, Seq, Side, TimeInForce, Timestamp, TradingRules,
+    Transfer,
 };
 
 const SPOT: InstrumentId = InstrumentId(1);
@@ -83,6 +84,12 @@ impl Stage {
         self.does(Command::Place(order));
     }
 
+    fn iceberg(&mut self, account: u32, side: Side, price: i64, quantity: i64) {
+        let terms =
+            NewOrder::limit(AccountId(account), SPOT, side, Quantity(quantity), Price(price));
+        self.does(Command::PlaceIceberg(IcebergOrder { terms, display_quantity: Quantity(3) }));
+    }
+
     fn market(&mut self, account: u32, side: Side, quantity: i64) {
         let order = NewOrder::limit(AccountId(account), SPOT, side, Quantity(1), Price::ZERO);
         let (kind, time_in_force) = (OrderKind::Market, TimeInForce::Gfa);
@@ -119,6 +126,9 @@ fn the_indicative_price_is_the_one_that_the_auction_then_has() {
         stage.place(1 + (step % 2) as u32, side, 990 + step * 7 % 20, 1 + step % 5);
         if step % 9 == 0 {
             stage.market(2, side.opposite(), 2 + step % 4);
+        }
+        if step % 7 == 0 {
+            stage.iceberg(1 + (step % 2) as u32, side, 995 + step * 3 % 10, 10 + step % 8);
         }
         let indicative = stage.indicative();
         if step % 20 == 19 {

@@ -59,6 +59,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
             resting: true,
             trigger: None,
             trail: None,
+            iceberg: order.iceberg,
         }
     });
     Baseline {
@@ -123,6 +124,25 @@ fn the_events_after_a_baseline_lead_to_the_same() {
     assert_eq!(baseline_of(&begun.feed), baseline_of(&whole.feed));
     assert_eq!(told[0].books[0].asks, told[1].books[0].asks);
     assert_eq!(told[0].balances, told[1].balances);
+}
+
+#[test]
+fn an_iceberg_goes_on_displaying_what_it_displayed() {
+    let mut whole = history();
+    let iceberg = whole.iceberg(105, 1_000, 100);
+    whole.take(iceberg, 91, 105, 30, 970);
+    let mut begun = Stage::bare(FeedConfig::default());
+    begun.feed = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
+    begun.feed.check().unwrap();
+    assert_eq!(begun.depth(), whole.depth());
+    assert_eq!(begun.depth()[1][1], (105, 70, 1));
+    for stage in [&mut begun, &mut whole] {
+        let mut events = stage.taking(iceberg, 92, 105, 80, 890);
+        events.push(refreshed(iceberg, 105, 90));
+        stage.step(&events);
+    }
+    assert_eq!(begun.depth()[1][1], (105, 90, 1));
+    assert_eq!(baseline_of(&begun.feed), baseline_of(&whole.feed));
 }
 
 #[test]

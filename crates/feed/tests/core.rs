@@ -86,9 +86,19 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
     send(Command::SetAuctionRules { instrument, rules, seed: 7 });
 }
 
-/// Cancels and amendments name orders of any account; here the owner of an open order sends them. A
-/// plan is continued or adopted with the number of transitions that it has, and the transition that
-/// moves is one that is planned.
+/// An iceberg on a book.
+fn an_iceberg(venue: &Venue, nth: u64) -> Option<OrderRef> {
+    let sides = venue.core.instruments().flat_map(|view| {
+        [Side::Buy, Side::Sell].map(|side| venue.core.orders(view.instrument.id, side))
+    });
+    let icebergs: Vec<_> = sides.flatten().filter(|order| order.iceberg.is_some()).collect();
+    let order = icebergs.get(nth as usize % icebergs.len().max(1))?;
+    Some(OrderRef::Id(order.id))
+}
+
+/// Cancels and amendments name orders of any account; here the owner of an open order sends them. An
+/// amendment of an order that is not open changes an iceberg instead. A plan is continued or adopted with
+/// the number of transitions that it has, and the transition that moves is one that is planned.
 fn by_owner(venue: &Venue, command: &Command) -> Command {
     let owner = |order: &OrderRef| match order {
         OrderRef::Id(id) => venue.core.order(*id).map(|order| order.account),
@@ -100,8 +110,12 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
             Command::Cancel { account: owner(&order).unwrap_or(account), order }
         }
         Command::Amend(amend) => {
-            let account = owner(&amend.order).unwrap_or(amend.account);
-            Command::Amend(Amend { account, ..amend })
+            let order = match (owner(&amend.order), amend.order) {
+                (None, OrderRef::Id(id)) => an_iceberg(venue, id.counter()).unwrap_or(amend.order),
+                _ => amend.order,
+            };
+            let account = owner(&order).unwrap_or(amend.account);
+            Command::Amend(Amend { account, order, ..amend })
         }
         Command::PlanTransition { calendar, number: 1.., transition } => {
             Command::PlanTransition { calendar, number: draft(calendar), transition }
@@ -123,7 +137,7 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
 fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
     let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
     let command = prop_oneof![30 => plausible::command(BOUNDS), 2 => call_command(), 2 => calendar_command(),
-            1 => halt_command()];
+            1 => halt_command(), 3 => plausible::iceberg_order(BOUNDS).prop_map(Command::PlaceIceberg)];
     vec((pause, command), 1..160)
 }
 
@@ -286,8 +300,8 @@ fn assert_alike(begun: &Feed, whole: &Feed, since: Seq) {
         assert!(begun.fills(account).eq(whole.fills(account)));
         let open = |feed: &Feed| -> Vec<_> {
             let orders = feed.open_orders(account);
-            let orders = orders.map(|o| (o.order, o.terms, o.status, o.filled, o.trigger, o.trail));
-            orders.collect()
+            let of = |o: rialto_feed::OrderView| (o.order, o.terms, o.status, o.filled, o.iceberg);
+            orders.map(|o| (of(o), o.trigger, o.trail)).collect()
         };
         assert_eq!(open(begun), open(whole));
         let changes = |feed: &Feed| feed.changes_since(account, since).unwrap().unwrap();
@@ -404,6 +418,9 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 *seen.entry(kind).or_insert(0_u32) += 1;
             }
         });
+        for kind in iceberg_changes(&venue) {
+            *seen.entry(kind).or_insert(0_u32) += 1;
+        }
         for event in venue.history.iter().flat_map(|(_, _, events)| events) {
             let kind = match event {
                 Event::Accepted(accepted) => match (accepted.rests, accepted.terms.size) {
@@ -457,11 +474,44 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 Event::LimitStateSet { .. } => "limit state set",
                 Event::TriggerSet(_) => "trigger set",
                 Event::Triggered(_) => "triggered",
+                Event::IcebergSet(_) => "iceberg set",
+                Event::IcebergRefreshed(_) => "iceberg refreshed",
                 Event::ContractTermsSet { .. } => "contract terms set",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 46, "{seen:#?}");
+    assert_eq!(seen.len(), 51, "{seen:#?}");
+}
+
+/// What happened to icebergs that events of other orders have too.
+fn iceberg_changes(venue: &Venue) -> Vec<&'static str> {
+    let mut icebergs = std::collections::BTreeSet::new();
+    let mut changes = Vec::new();
+    for (_, _, events) in &venue.history {
+        let rested =
+            |id| events.iter().any(|event| matches!(event, Event::Rested(it) if it.order == id));
+        for event in events {
+            match event {
+                Event::IcebergSet(set) => {
+                    icebergs.insert(set.order);
+                }
+                Event::Amended(it) if icebergs.contains(&it.order) && !rested(it.order) => {
+                    changes.push("iceberg enlarged in its place");
+                }
+                Event::Reduced(it) if icebergs.contains(&it.order) => {
+                    changes.push("iceberg reduced");
+                }
+                Event::Trade(it) if it.auction => {
+                    let traded = [it.maker_order, it.taker_order];
+                    if traded.iter().any(|order| icebergs.contains(order)) {
+                        changes.push("iceberg in an auction");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    changes
 }

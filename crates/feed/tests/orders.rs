@@ -123,7 +123,7 @@ fn a_reduced_order_keeps_its_place() {
     assert_eq!(stage.depth()[0], [(100, 40, 2)]);
     assert_eq!(stage.reserved(ALICE, USD), 5_010 - 2_004);
     let book = stage.feed.order_book(MARKET, 10).unwrap();
-    let queue: Vec<_> = book.bids.iter().map(|order| (order.order, order.remaining.0)).collect();
+    let queue: Vec<_> = book.bids.iter().map(|order| (order.order, order.displayed.0)).collect();
     assert_eq!(queue, [(order_id(first), 30), (order_id(second), 10)]);
     let view = stage.feed.order(order_id(first)).unwrap();
     assert_eq!((view.quantity, view.terms.size), (Quantity(30), OrderSize::Base(Quantity(30))));

@@ -339,6 +339,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::CircuitBreakerInvalid
         | R::TriggerPriceInvalid
         | R::TrailInvalid
+        | R::DisplayQuantityInvalid
         | R::TransitionInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
         | R::ReferenceConflict
@@ -399,6 +400,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired | R::OrderWaiting => Some("id"),
         R::TriggerPriceInvalid | R::WouldTrigger => Some("trigger_price"),
         R::TrailInvalid => Some("trail_distance"),
+        R::DisplayQuantityInvalid => Some("display_quantity"),
         R::PriceNotPositive
         | R::PriceOffTick
         | R::PriceOutsideCollar

@@ -7,8 +7,8 @@ use rialto_desk::{
     AsOf, Freshness, GetBalances, GetInstrument, GetTicker, InstrumentSummary, Listing,
 };
 use rialto_model::{
-    AccountId, Amount, Command, DistanceKind, Instrument, OrderKind, PostOnly, Price, Quantity,
-    RejectReason, Side, TimeInForce, Timestamp,
+    AccountId, Amount, Command, DistanceKind, Iceberg, Instrument, OrderKind, PostOnly, Price,
+    Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
 /// The parts of an order that a reject may be about.
@@ -27,6 +27,19 @@ pub(crate) struct Asked {
     pub(crate) minimum_quantity: Quantity,
     /// What it was to wait for, if it was a conditional order.
     pub(crate) condition: Option<Condition>,
+    /// The most that it was to display, if it was an iceberg.
+    pub(crate) display_quantity: Option<Quantity>,
+}
+
+impl Asked {
+    /// The same with what a command has beside the terms of the order.
+    pub(crate) fn of_command(self, command: &Command) -> Asked {
+        let display_quantity = match command {
+            Command::PlaceIceberg(order) => Some(order.display_quantity),
+            _ => None,
+        };
+        Asked { condition: Condition::of(command), display_quantity, ..self }
+    }
 }
 
 /// What a conditional order waits for.
@@ -40,7 +53,7 @@ pub(crate) enum Condition {
 
 impl Condition {
     /// Of the order that a command enters.
-    pub(crate) fn of(command: &Command) -> Option<Condition> {
+    fn of(command: &Command) -> Option<Condition> {
         match command {
             Command::PlaceConditional(_) => Some(Condition::Trigger),
             Command::PlaceTrailing(order) => {
@@ -100,6 +113,16 @@ pub(crate) async fn with_limits(
     }
 }
 
+/// The same error of an amendment, which has no display quantity: its quantity is too large.
+pub(crate) fn of_amendment(error: ApiError) -> ApiError {
+    if error.code != RejectReason::DisplayQuantityInvalid.code() {
+        return error;
+    }
+    let parts = Iceberg::PARTS_MAX;
+    let message = format!("The new quantity is more than {parts} times the display_quantity.");
+    ApiError { message: message.into(), ..error.of("quantity") }
+}
+
 /// The field that does not go with the others, and why.
 fn combination(asked: &Asked) -> (&'static str, String) {
     let (kind, in_force) = (asked.kind.name(), asked.time_in_force.name());
@@ -109,6 +132,8 @@ fn combination(asked: &Asked) -> (&'static str, String) {
     let trades_at_once = asked.time_in_force.trades_at_once();
     if asked.condition.is_some() {
         waiting_combination(asked)
+    } else if asked.display_quantity.is_some() {
+        iceberg_combination(asked)
     } else if let Some(message) = minimum_quantity(asked) {
         ("minimum_quantity", message)
     } else if asked.kind == OrderKind::FiveLevels && !trades_at_once {
@@ -158,6 +183,38 @@ fn waiting_combination(asked: &Asked) -> (&'static str, String) {
         ("time_in_force", format!("time_in_force {}", asked.time_in_force.name()))
     };
     (field, format!("A conditional order cannot have {what}."))
+}
+
+/// The same of an iceberg.
+fn iceberg_combination(asked: &Asked) -> (&'static str, String) {
+    let (field, what) = if asked.kind != OrderKind::Limit {
+        ("kind", format!("kind {}", asked.kind.name()))
+    } else if asked.quantity.is_none() {
+        ("quote_amount", "quote_amount".to_owned())
+    } else if asked.minimum_quantity != Quantity::ZERO {
+        ("minimum_quantity", "minimum_quantity".to_owned())
+    } else {
+        ("time_in_force", format!("time_in_force {}", asked.time_in_force.name()))
+    };
+    (field, format!("An order with a display_quantity cannot have {what}."))
+}
+
+/// Why what an iceberg was to display is not allowed.
+fn display_quantity(asked: &Asked, on: &Listing, lot: Quantity) -> Option<String> {
+    let (display, quantity) = (asked.display_quantity?, asked.quantity?);
+    let said = |quantity: Quantity| quantity.decimal(on.quantity_scale);
+    let wrong = if display <= Quantity::ZERO {
+        "is not above zero".to_owned()
+    } else if display.0 % lot.0 != 0 {
+        format!("is not a multiple of the lot {}", said(lot))
+    } else if display >= quantity {
+        format!("is not below the quantity {}", said(quantity))
+    } else if Iceberg::fits(display, quantity) {
+        return None;
+    } else {
+        format!("is below a hundredth of the quantity {}", said(quantity))
+    };
+    Some(format!("The display_quantity {} {wrong}.", said(display)))
 }
 
 /// Why the minimum quantity that must trade at once does not go with the order.
@@ -220,6 +277,7 @@ fn limit(
             let quantity = quantity()?;
             format!("The new quantity {quantity} is not above the quantity that has traded.")
         }
+        RejectReason::DisplayQuantityInvalid => display_quantity(asked, on, rules.lot)?,
         RejectReason::ExpiryInvalid if asked.time_in_force == TimeInForce::Gtd => {
             let expire_at = asked.expire_at;
             format!("The field expire_at is {expire_at}; with gtd it must be in the future.")

@@ -3,7 +3,7 @@
 use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ConditionalOrder,
-    ContractTerms, CurrencyCode, CurrencyId, HaltScope, InstrumentId, InstrumentSpec,
+    ContractTerms, CurrencyCode, CurrencyId, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, Name, NewOrder, OrderRef, PlannedTransition, Price, Quantity,
     Reference, Restrict, Scale, Side, Timestamp, TradingRules, TrailingOrder,
 };
@@ -241,6 +241,8 @@ pub enum Command {
     PlaceConditional(ConditionalOrder),
     /// Enters a trailing stop.
     PlaceTrailing(TrailingOrder),
+    /// Enters an iceberg.
+    PlaceIceberg(IcebergOrder),
 }
 
 impl Command {
@@ -285,6 +287,7 @@ impl Command {
             Command::SetContractTerms { .. } => CommandKind::SetContractTerms,
             Command::PlaceConditional(_) => CommandKind::PlaceConditional,
             Command::PlaceTrailing(_) => CommandKind::PlaceTrailing,
+            Command::PlaceIceberg(_) => CommandKind::PlaceIceberg,
         }
     }
 }

@@ -4,9 +4,10 @@ use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms,
-    Currency, CurrencyId, HaltCause, HaltScope, InstrumentId, InstrumentSpec, InstrumentState,
-    MemberId, Name, NewOrder, OrderId, PlannedTransition, Price, Quantity, Reference, RejectReason,
-    Restrict, Side, Timestamp, TradeId, TradingRules, TrailTerms, Trigger,
+    Currency, CurrencyId, HaltCause, HaltScope, IcebergRefreshed, IcebergSet, InstrumentId,
+    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, PlannedTransition, Price,
+    Quantity, Reference, RejectReason, Restrict, Side, Timestamp, TradeId, TradingRules,
+    TrailTerms, Trigger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -323,6 +324,8 @@ enumeration! {
         PlaceConditional = 28, "place_conditional";
         /// [`crate::Command::PlaceTrailing`]
         PlaceTrailing = 29, "place_trailing";
+        /// [`crate::Command::PlaceIceberg`]
+        PlaceIceberg = 30, "place_iceberg";
     }
 }
 
@@ -587,6 +590,10 @@ pub enum Event {
     TrailSet(TrailSet),
     /// A trailing stop follows the price.
     TrailActivated(TrailActivated),
+    /// An iceberg was accepted.
+    IcebergSet(IcebergSet),
+    /// An iceberg displays a new part.
+    IcebergRefreshed(IcebergRefreshed),
 }
 
 /// Trading is halted for a time.
@@ -715,6 +722,10 @@ enumeration! {
         TrailSet = 39, "trail_set";
         /// [`Event::TrailActivated`]
         TrailActivated = 40, "trail_activated";
+        /// [`Event::IcebergSet`]
+        IcebergSet = 41, "iceberg_set";
+        /// [`Event::IcebergRefreshed`]
+        IcebergRefreshed = 42, "iceberg_refreshed";
     }
 }
 
@@ -765,6 +776,8 @@ impl Event {
             Event::Triggered(_) => EventKind::Triggered,
             Event::TrailSet(_) => EventKind::TrailSet,
             Event::TrailActivated(_) => EventKind::TrailActivated,
+            Event::IcebergSet(_) => EventKind::IcebergSet,
+            Event::IcebergRefreshed(_) => EventKind::IcebergRefreshed,
         }
     }
 }

@@ -30,6 +30,7 @@ mod contract;
 mod enumeration;
 mod event;
 mod halt;
+mod iceberg;
 mod id;
 mod instrument;
 mod number;
@@ -66,6 +67,7 @@ pub use event::{
     Triggered, Uncrossed,
 };
 pub use halt::{CircuitBreakerRule, HaltCause, HaltScope};
+pub use iceberg::{Iceberg, IcebergOrder, IcebergRefreshed, IcebergSet};
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
 pub use instrument::{
     AuctionRules, CallDepth, Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec,

@@ -111,6 +111,7 @@ reasons! {
     WouldTrigger = 65, "would_trigger", "The last price has reached the trigger price already.";
     OrderWaiting = 66, "order_waiting", "The order waits for its trigger and cannot be amended: cancel it and enter another.";
     TrailInvalid = 67, "trail_invalid", "The distance must be a positive multiple of the tick, or 1 to 999,999 millionths, and leave a positive trigger price.";
+    DisplayQuantityInvalid = 68, "display_quantity_invalid", "What an order displays must be a valid quantity, less than the order's, and at least a hundredth of it.";
 }
 
 impl fmt::Display for RejectReason {

@@ -185,6 +185,8 @@ impl Positions {
             | Event::TriggerSet(_)
             | Event::TrailSet(_)
             | Event::TrailActivated(_)
+            | Event::IcebergSet(_)
+            | Event::IcebergRefreshed(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

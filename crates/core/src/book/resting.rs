@@ -184,6 +184,29 @@ impl Book {
         assert!(moved, "there is room for the order");
     }
 
+    /// Moves an order to the end of the queue at its price.
+    pub(crate) fn requeue(&mut self, orders: &mut Orders, slot: Slot) {
+        if orders.nodes[slot.index()].next == NONE {
+            return;
+        }
+        let (side, price) = self.locate(orders, slot);
+        let quantity = self.unlink(orders, slot.at());
+        let linked = self.link(orders, slot.at(), side, price, quantity);
+        assert!(linked, "there is room where the order was");
+    }
+
+    /// Whether no other order is at the price of an order.
+    pub(crate) fn is_alone(&self, orders: &Orders, slot: Slot) -> bool {
+        self.levels.slab[orders.nodes[slot.index()].level as usize].orders == 1
+    }
+
+    /// Adds to an order, which keeps its place. The quantities there must have room for it.
+    pub(crate) fn enlarge(&mut self, orders: &mut Orders, slot: Slot, by: Quantity) {
+        let node = &mut orders.nodes[slot.index()];
+        node.remaining.0 += by.0;
+        self.levels.slab[node.level as usize].quantity.0 += by.0;
+    }
+
     /// The level at a price if the hint knows it, or none.
     #[inline]
     fn hinted(&self, side: Side, price: Price) -> u32 {

@@ -15,3 +15,5 @@ pub(super) const WITH_RESUMED_PHASES: u32 = 6;
 pub(super) const WITH_TRIGGERS: u32 = 6;
 /// Trailing stops.
 pub(super) const WITH_TRAILING: u32 = 7;
+/// Icebergs.
+pub(super) const WITH_ICEBERGS: u32 = 8;

@@ -19,7 +19,7 @@ use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 7;
+pub const FORMAT_VERSION: u32 = 8;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -108,7 +108,8 @@ impl Core {
             4 => 4,
             5 => 5,
             6 => 6,
-            7.. => 7,
+            7 => 7,
+            8.. => 8,
         }
     }
 

@@ -2,12 +2,12 @@
 
 use super::SnapshotError;
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS,
-    WITH_WITHDRAWALS,
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_RESIDUES, WITH_RESUMED_PHASES,
+    WITH_TRIGGERS, WITH_WITHDRAWALS,
 };
 use super::read_background::{background, works};
 use super::read_timetable::{calendars, halt};
-use super::read_triggers::{condition, triggers};
+use super::read_triggers::{extension, triggers};
 use super::reader::Reader;
 use crate::Core;
 use crate::book::LimitOrder;
@@ -26,9 +26,10 @@ use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
-    AccountId, Amount, AuctionRules, ContractTerms, CurrencyId, EngineId, InstrumentId,
+    AccountId, Amount, AuctionRules, ContractTerms, CurrencyId, EngineId, Iceberg, InstrumentId,
     InstrumentSpec, InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM,
-    Price, PriceRange, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules, Transfer,
+    Price, PriceRange, Quantity, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules,
+    Transfer,
 };
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
@@ -319,15 +320,15 @@ fn client_ids(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             let fits = !in_window || count <= core.limits.client_ids_max;
             from.refuse_unless(fits, "an account remembers too many orders")?;
             for _ in 0..count {
-                let (terms, condition) = (terms(from, account)?, condition(from)?);
+                let (terms, extension) = (terms(from, account)?, extension(from)?);
                 let answer = answer(from)?;
                 let end = end(from)?;
                 let known = core.client_ids.find(account, &terms.client_order_id).is_some();
                 let fine = !known && !terms.client_order_id.is_empty();
                 from.refuse_unless(fine, "a client order id is remembered twice or empty")?;
                 let at = match in_window {
-                    true => core.client_ids.remember(slot, &terms, condition, answer, false),
-                    false => core.client_ids.restore_outside_window(&terms, condition, answer),
+                    true => core.client_ids.remember(slot, &terms, extension, answer, false),
+                    false => core.client_ids.restore_outside_window(&terms, extension, answer),
                 };
                 if let Some(end) = end {
                     let ordered = matches!(answer, Outcome::Order { .. });
@@ -428,17 +429,22 @@ pub(super) fn is_behind(side: Side, before: Option<Price>, price: Price) -> bool
 
 /// The next order of a side.
 fn order(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Result<Listed> {
-    let taker = resting(core, from, market, side)?;
+    let (taker, iceberg) = resting(core, from, market, side)?;
     let attributes = taker.attributes;
-    let fine = attributes.time_in_force.is_for_auction() || attributes.role == Role::Plain;
+    let fine = attributes.time_in_force.is_for_auction() || attributes.role != Role::Market;
     from.refuse_unless(fine, "the rules in force do not know the attributes of an order")?;
     let Remaining::Base(quantity) = taker.want else { unreachable!("it was read as a quantity") };
     let (id, price, owner) = (taker.order, taker.limit, taker.member);
     let book = &mut core.markets[usize::from(market)].book;
     let order = LimitOrder { id, side, price, quantity, owner };
     let inserted = book.insert(&mut core.orders, order);
-    let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
-    Ok(admit(core, slot, &taker))
+    let slot = from.needs(inserted.ok(), "an order cannot rest")?;
+    let listed = admit(core, slot.at(), &taker);
+    if let Some(iceberg) = iceberg {
+        core.icebergs.set(slot, iceberg);
+        core.markets[usize::from(market)].icebergs += 1;
+    }
+    Ok(listed)
 }
 
 /// Keeps what an order in a slot has besides its place.
@@ -451,13 +457,14 @@ pub(super) fn admit(core: &mut Core, slot: u32, taker: &Taker) -> Listed {
     (taker.order, slot, taker.account, taker.market)
 }
 
-/// An open order that is not on its way. Its role is that of a market order or none.
+/// An open order that is not on its way, and what it displays if it is an iceberg. Its role is that of a market
+/// order, an iceberg or none.
 pub(super) fn resting(
     core: &mut Core,
     from: &mut Reader<'_>,
     market: u16,
     side: Side,
-) -> Result<Taker> {
+) -> Result<(Taker, Option<Iceberg>)> {
     let id = order_id(core, from)?;
     let account = account_slot(core, from)?;
     let limit = from.price()?;
@@ -471,8 +478,22 @@ pub(super) fn resting(
     let expire_at = from.time()?;
     let fees = fees(from)?;
     let mut attributes = attributes(from, side)?;
-    if from.format >= WITH_AUCTIONS && from.bool()? {
-        attributes.role = Role::Market;
+    let mut iceberg = None;
+    if from.format >= WITH_AUCTIONS {
+        attributes.role = match from.u8()? {
+            0 => Role::Plain,
+            1 => Role::Market,
+            2 if from.format >= WITH_ICEBERGS => Role::Iceberg,
+            _ => return Err(from.wrong("an order is of no known kind")),
+        };
+    }
+    if attributes.role == Role::Iceberg {
+        let (display_quantity, displayed) = (from.quantity()?, from.quantity()?);
+        let fine = displayed.0 > 0
+            && displayed <= display_quantity.min(remaining)
+            && is_iceberg(&attributes, display_quantity, total);
+        from.refuse_unless(fine, "an iceberg displays what it may not")?;
+        iceberg = Some(Iceberg { display_quantity, displayed });
     }
     let known = core.rules_since(attributes.time_in_force.rules_version_min());
     from.refuse_unless(known, "the rules in force do not know the attributes of an order")?;
@@ -481,7 +502,7 @@ pub(super) fn resting(
     let on_grid =
         from.format < WITH_AUCTIONS || limit.0 % core.markets[usize::from(market)].grid.0 == 0;
     from.refuse_unless(on_grid && limit.0 > 0, "an order is not on the grid of prices")?;
-    Ok(Taker {
+    let taker = Taker {
         order: id,
         account,
         member,
@@ -497,7 +518,17 @@ pub(super) fn resting(
         reserved,
         fees,
         client,
-    })
+        display_quantity: iceberg.map_or(Quantity::ZERO, |iceberg| iceberg.display_quantity),
+    };
+    Ok((taker, iceberg))
+}
+
+/// Whether an order may be an iceberg that displays at most `display_quantity`.
+fn is_iceberg(attributes: &Attributes, display_quantity: Quantity, total: Quantity) -> bool {
+    let time_in_force = attributes.time_in_force;
+    Iceberg::fits(display_quantity, total)
+        && !time_in_force.trades_at_once()
+        && !time_in_force.is_for_auction()
 }
 
 /// The id of an order that the core has accepted.
@@ -549,7 +580,7 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
     let account = account_slot(core, from)?;
     let market = from.u16()?;
     from.refuse_unless(usize::from(market) < core.markets.len(), "there is no such instrument")?;
-    let taker = Taker {
+    let mut taker = Taker {
         order,
         account,
         member: core.accounts.get(account).member,
@@ -570,8 +601,18 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         filled: from.quantity()?,
         reserved: from.amount()?,
         fees: fees(from)?,
+        display_quantity: match from.format >= WITH_ICEBERGS {
+            true => from.quantity()?,
+            false => Quantity::ZERO,
+        },
         client: client_entry(core, from, account)?,
     };
+    if taker.display_quantity != Quantity::ZERO {
+        taker.attributes.role = Role::Iceberg;
+        let total = taker.filled.checked_add(taker.remaining()).unwrap_or(Quantity::MAX);
+        let fine = taker.rests && is_iceberg(&taker.attributes, taker.display_quantity, total);
+        from.refuse_unless(fine, "an iceberg displays what it may not")?;
+    }
     let fine = taker.filled.0 >= 0 && is_covered(&core.markets[usize::from(market)], &taker);
     from.refuse_unless(fine, "the order that is at work is not consistent")?;
     Ok(taker)

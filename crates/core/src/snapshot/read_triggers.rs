@@ -1,10 +1,11 @@
 //! Conditional orders from bytes.
 
-use super::formats::{WITH_TRAILING, WITH_TRIGGERS};
+use super::formats::{WITH_ICEBERGS, WITH_TRAILING, WITH_TRIGGERS};
 use super::read::{Listed, Result, admit, is_behind, resting};
 use super::reader::Reader;
 use crate::Core;
 use crate::book::{LimitOrder, Slot};
+use crate::client_ids::Extension;
 use crate::conditional::Condition;
 use crate::extremes::Extremes;
 use crate::orders::Role;
@@ -89,11 +90,12 @@ fn conditional(
     (market, side): (u16, Side),
     roles: [Role; 2],
 ) -> Result<Taker> {
-    let mut taker = resting(core, from, market, side)?;
+    let (mut taker, iceberg) = resting(core, from, market, side)?;
     let time_in_force = taker.attributes.time_in_force;
     let may_wait = time_in_force != TimeInForce::Fok
         && !time_in_force.is_for_auction()
-        && taker.filled == Quantity::ZERO;
+        && taker.filled == Quantity::ZERO
+        && iceberg.is_none();
     from.refuse_unless(may_wait, "an order cannot be conditional")?;
     taker.attributes.role = roles[usize::from(taker.attributes.role == Role::Market)];
     Ok(taker)
@@ -206,15 +208,19 @@ fn trail(from: &mut Reader<'_>) -> Result<TrailTerms> {
     Ok(TrailTerms { distance, activation_price })
 }
 
-/// What a remembered order was entered to wait for.
-pub(super) fn condition(from: &mut Reader<'_>) -> Result<Option<Condition>> {
+/// What a remembered order was entered with besides its terms.
+pub(super) fn extension(from: &mut Reader<'_>) -> Result<Option<Extension>> {
     if from.format < WITH_TRIGGERS {
         return Ok(None);
     }
-    match from.u8()? {
-        0 => Ok(None),
-        1 => Ok(Some(Condition::Trigger(Trigger { kind: from.choice()?, price: from.price()? }))),
-        2 if from.format >= WITH_TRAILING => Ok(Some(Condition::Trail(trail(from)?))),
-        _ => Err(from.wrong("an order waits for nothing that is known")),
-    }
+    Ok(Some(match from.u8()? {
+        0 => return Ok(None),
+        1 => {
+            let trigger = Trigger { kind: from.choice()?, price: from.price()? };
+            Extension::Condition(Condition::Trigger(trigger))
+        }
+        2 if from.format >= WITH_TRAILING => Extension::Condition(Condition::Trail(trail(from)?)),
+        3 if from.format >= WITH_ICEBERGS => Extension::Display(from.quantity()?),
+        _ => return Err(from.wrong("an order waits for nothing that is known")),
+    }))
 }

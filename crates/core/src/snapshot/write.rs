@@ -1,10 +1,11 @@
 //! The state as bytes.
 
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS,
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_RESIDUES, WITH_RESUMED_PHASES,
+    WITH_TRIGGERS,
 };
 use super::write_timetable::{write_calendar, write_halt, write_halting};
-use super::write_triggers::write_condition;
+use super::write_triggers::write_extension;
 use crate::Core;
 use crate::auction::{Auction, PriceCheck, Stage};
 use crate::background::{Claim, Sweep};
@@ -17,8 +18,8 @@ use crate::ranges::TimedCall;
 use crate::taker::{Remaining, Taker};
 use crate::work::BackgroundTask;
 use rialto_model::{
-    Amount, AuctionRules, ClientOrderId, ContractTerms, CurrencyId, LotFees, NewOrder, OrderSize,
-    Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
+    Amount, AuctionRules, ClientOrderId, ContractTerms, CurrencyId, Iceberg, LotFees, NewOrder,
+    OrderSize, Outcome, Price, Quantity, Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// Encodes values: integers little-endian, texts behind their length.
@@ -52,7 +53,7 @@ impl Writer {
     pub(super) fn price(&mut self, value: Price) {
         self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
-    fn quantity(&mut self, value: Quantity) {
+    pub(super) fn quantity(&mut self, value: Quantity) {
         self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
     pub(super) fn text<const N: usize>(&mut self, text: &Text<N>) {
@@ -255,7 +256,14 @@ impl Core {
         out.u8(order.self_trade as u8);
         out.u8(order.handling.bits());
         if out.format >= WITH_AUCTIONS {
-            out.bool(order.is_market);
+            out.u8(match order.iceberg {
+                None => u8::from(order.is_market),
+                Some(_) => 2,
+            });
+        }
+        if let Some(Iceberg { display_quantity, displayed }) = order.iceberg {
+            out.quantity(display_quantity);
+            out.quantity(displayed);
         }
         out.text(&order.client_order_id);
     }
@@ -294,6 +302,9 @@ impl Core {
         out.i32(taker.fees.taker_ppm());
         if out.format >= WITH_RESIDUES {
             out.u32(taker.fees.residue());
+        }
+        if out.format >= WITH_ICEBERGS {
+            out.quantity(taker.display_quantity);
         }
         let named = taker.client.checked_sub(1).map(|at| self.client_ids.get(at));
         out.text(&named.map_or(ClientOrderId::EMPTY, |known| known.terms.client_order_id));
@@ -529,7 +540,7 @@ fn write_rules(rules: &TradingRules, out: &mut Writer) {
 fn write_remembered(remembered: &Remembered, out: &mut Writer) {
     write_terms(&remembered.terms, out);
     if out.format >= WITH_TRIGGERS {
-        write_condition(remembered.condition.as_ref(), out);
+        write_extension(remembered.extension.as_ref(), out);
     }
     match remembered.answer {
         Outcome::Rejected { reason } => {

@@ -4,6 +4,7 @@ use super::formats::WITH_TRAILING;
 use super::write::Writer;
 use crate::Core;
 use crate::book::Book;
+use crate::client_ids::Extension;
 use crate::conditional::Condition;
 use crate::trailing::{Follower, Progress, Trailing};
 use crate::triggers::{Mark, Stage, Triggers};
@@ -97,18 +98,22 @@ fn write_trail(trail: &TrailTerms, out: &mut Writer) {
     out.u64(trail.distance.value() as u64);
 }
 
-/// What an order was entered to wait for.
-pub(super) fn write_condition(condition: Option<&Condition>, out: &mut Writer) {
-    match condition {
+/// What an order was entered with besides its terms.
+pub(super) fn write_extension(extension: Option<&Extension>, out: &mut Writer) {
+    match extension {
         None => out.u8(0),
-        Some(Condition::Trigger(trigger)) => {
+        Some(Extension::Condition(Condition::Trigger(trigger))) => {
             out.u8(1);
             out.u8(trigger.kind as u8);
             out.price(trigger.price);
         }
-        Some(Condition::Trail(trail)) => {
+        Some(Extension::Condition(Condition::Trail(trail))) => {
             out.u8(2);
             write_trail(trail, out);
+        }
+        Some(Extension::Display(display_quantity)) => {
+            out.u8(3);
+            out.quantity(*display_quantity);
         }
     }
 }

@@ -11,13 +11,14 @@ use rialto_model::{
 
 const SOUND: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 /// Snapshots of every format that holds client order ids, ledgers and works as they are now.
-const FORMATS: [&[u8]; 6] = [
+const FORMATS: [&[u8]; 7] = [
     SOUND,
     include_bytes!("../fixtures/snapshot-v3.bin"),
     include_bytes!("../fixtures/snapshot-v4.bin"),
     include_bytes!("../fixtures/snapshot-v5.bin"),
     include_bytes!("../fixtures/snapshot-v6.bin"),
     include_bytes!("../fixtures/snapshot-v7.bin"),
+    include_bytes!("../fixtures/snapshot-v8.bin"),
 ];
 const HEADER_BYTES: usize = 64;
 

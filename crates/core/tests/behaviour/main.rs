@@ -14,6 +14,7 @@ mod fees;
 mod fill_or_kill;
 mod forged_snapshots;
 mod halting;
+mod icebergs;
 mod listing;
 mod long_commands;
 mod market_orders;

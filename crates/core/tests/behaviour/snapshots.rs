@@ -3,10 +3,10 @@ use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
     Amount, AuctionRules, CircuitBreakerRule, Command, ConditionalOrder, ContractTerms, Distance,
-    Event, InstrumentId, InstrumentState, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Price, Quantity,
-    RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce,
-    Timestamp, TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
+    Event, IcebergOrder, InstrumentId, InstrumentState, LotFees, MassCancel, MemberId, Name,
+    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Price,
+    Quantity, RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
@@ -45,6 +45,7 @@ fn rich() -> Venue {
     contracts(&mut venue);
     triggers(&mut venue);
     trailing(&mut venue);
+    icebergs(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -231,6 +232,28 @@ fn triggers(venue: &mut Venue) {
     venue.tick();
 }
 
+/// Icebergs that display a full part, a part of one and all that is left, one of them remembered by its
+/// client order id; and one that takes part in a call.
+fn icebergs(venue: &mut Venue) {
+    let instrument = InstrumentId(venue.core.instruments().len() as u32 + 1);
+    venue.apply(Command::CreateInstrument(spec("ICEBERGS", rules())));
+    let place = |venue: &mut Venue, terms: NewOrder, display_quantity: i64| {
+        let terms = NewOrder { instrument, ..terms };
+        let display_quantity = Quantity(display_quantity);
+        let order = IcebergOrder { terms, display_quantity };
+        let outcome = venue.apply(Command::PlaceIceberg(order));
+        assert!(!outcome.is_rejected(), "{outcome:?}");
+    };
+    let named = NewOrder { client_order_id: "iceberg".parse().unwrap(), ..buy(ALICE, 99, 50) };
+    place(venue, named, 10);
+    place(venue, buy(BOB, 99, 30), 7);
+    place(venue, buy(BOB, 99, 8), 5);
+    venue.enter(NewOrder { instrument, ..sell(CAROL, 99, 25) });
+    place(venue, sell(CAROL, 101, 40), 4);
+    venue.apply(Command::SetInstrumentState { instrument, state: InstrumentState::Call });
+    place(venue, sell(CAROL, 98, 9), 3);
+}
+
 /// Trailing stops of all stages: not active, active since several prices, and reached while a halt holds
 /// them up; prices are queued.
 fn trailing(venue: &mut Venue) {
@@ -381,6 +404,8 @@ const VERSION_6: &[u8] = include_bytes!("../fixtures/snapshot-v6.bin");
 const VERSION_6_HASH: &str = include_str!("../fixtures/snapshot-v6.hash");
 const VERSION_7: &[u8] = include_bytes!("../fixtures/snapshot-v7.bin");
 const VERSION_7_HASH: &str = include_str!("../fixtures/snapshot-v7.hash");
+const VERSION_8: &[u8] = include_bytes!("../fixtures/snapshot-v8.bin");
+const VERSION_8_HASH: &str = include_str!("../fixtures/snapshot-v8.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
@@ -392,6 +417,7 @@ fn snapshots_of_every_version_restore_to_their_known_hashes() {
         (VERSION_5, VERSION_5_HASH),
         (VERSION_6, VERSION_6_HASH),
         (VERSION_7, VERSION_7_HASH),
+        (VERSION_8, VERSION_8_HASH),
     ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
@@ -428,15 +454,15 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> SnapshotError {
 
 #[test]
 fn a_snapshot_from_a_newer_version_is_refused_by_name() {
-    let error = refused(|bytes| bytes[8..12].copy_from_slice(&8_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::NewerFormat { got: 8, known: FORMAT_VERSION });
-    assert!(error.to_string().contains("format version 8"), "{error}");
+    let error = refused(|bytes| bytes[8..12].copy_from_slice(&9_u32.to_le_bytes()));
+    assert_eq!(error, SnapshotError::NewerFormat { got: 9, known: FORMAT_VERSION });
+    assert!(error.to_string().contains("format version 9"), "{error}");
 }
 
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
     let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 7 });
+    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 8 });
 }
 
 #[test]

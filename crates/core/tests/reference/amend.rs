@@ -1,10 +1,11 @@
 //! Changing an open order: a list of checks, in the order of the rules page, and what comes of it.
 
 use super::entry::{Check, Verdict, demand};
+use super::iceberg::has_few_parts;
 use super::{Alteration, Order, Reference};
 use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
 
-const CHECKS: [Check<Amend>; 15] = [
+const CHECKS: [Check<Amend>; 16] = [
     ("account", |venue, amend| venue.account(amend.account).map(drop)),
     ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
     ("whether it waits for a trigger", |venue, amend| {
@@ -54,6 +55,11 @@ const CHECKS: [Check<Amend>; 15] = [
     ("what has traded already", |venue, amend| {
         let change = venue.change(amend);
         demand(change.total > change.old.filled, RejectReason::QuantityBelowFilled)
+    }),
+    ("the display quantity of an iceberg", |venue, amend| {
+        let change = venue.change(amend);
+        let fits = change.old.parts.is_none_or(|parts| has_few_parts(parts.most, change.total));
+        demand(fits, RejectReason::DisplayQuantityInvalid)
     }),
     ("post-only, and collar, limits and notional of the price slid to", |venue, amend| {
         venue.unless_it_shrinks(amend, |change| {
@@ -161,6 +167,12 @@ impl Reference {
             old_reserved: self.hold(&old),
             reserved: self.hold(&order),
         }));
+        let grows = order.price == old.price && order.remaining > old.remaining;
+        let keeps_place = old.parts.is_some() && grows;
+        if keeps_place && !self.gets_wrong(Alteration::IcebergsGrowAtTheEnd) {
+            *self.open_order_mut(old.id) = order;
+            return Ok(Self::standing(&order));
+        }
         self.remove(old.id);
         let outcome = self.take(order, &mut 0);
         if self.gets_wrong(Alteration::GrowthKeepsPlace) && !change.price_changes {

@@ -671,14 +671,26 @@ impl Reference {
             }
             order.filled = Quantity(order.filled.0 + quantity.0);
             order.remaining = Quantity(order.remaining.0 - quantity.0);
+            if let Some(parts) = &mut order.parts {
+                parts.begin(order.remaining);
+            }
         }
         self.listed_mut(buy.instrument).expect("it is listed").auction_price = Some(price);
         let buyer = if maker.side == Side::Buy { &maker } else { &taker };
         let buyer_released = buyer_held - self.hold(buyer).0;
         let [maker_fee, taker_fee] = fees;
         let notional = if risk { notional.0 } else { 0 };
-        let deal =
-            Deal { maker, taker, price, quantity, notional, maker_fee, taker_fee, buyer_released };
+        let deal = Deal {
+            maker,
+            taker,
+            price,
+            quantity,
+            notional,
+            maker_fee,
+            taker_fee,
+            buyer_released,
+            shows_new_part: false,
+        };
         if taker.remaining == Quantity::ZERO {
             self.remove(taker.id);
             self.finish(&taker, None);

@@ -181,7 +181,8 @@ impl Reference {
         if !new.terms.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
             let (body, condition) = (new.terms, Some(new.condition));
-            let entered = Entered { body, condition, answer, in_window: true, finish: None };
+            let entered =
+                Entered { body, condition, displays: None, answer, in_window: true, finish: None };
             self.account_mut(new.terms.account)?.entered.push(entered);
         }
         answer
@@ -251,6 +252,7 @@ impl Reference {
             is_market: false,
             span: None,
             waits: Some(self.condition_of(new)),
+            parts: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use super::Reference;
 use rialto_model::{
     AccountId, Amount, Command, DoneReason, Event, HaltCause, HaltScope, InstrumentId,
-    InstrumentState, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason,
+    InstrumentState, OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason,
     RejectReason, Rejected, Restrict, RestrictionTarget, SelfTrade, Side, TimeInForce, Timestamp,
     TradingHalted,
 };
@@ -30,7 +30,7 @@ pub const DONE_REASONS: [DoneReason; 12] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 42] = [
+pub const EVENT_KINDS: [&str; 44] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -73,10 +73,12 @@ pub const EVENT_KINDS: [&str; 42] = [
     "Triggered",
     "TrailSet",
     "TrailActivated",
+    "IcebergSet",
+    "IcebergRefreshed",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 79] = [
+pub const SITUATIONS: [(&str, u64); 84] = [
     ("trailing stop active beyond its activation price", 10),
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
@@ -156,6 +158,11 @@ pub const SITUATIONS: [(&str, u64); 79] = [
     ("orders triggered in several Ticks", 5),
     ("triggered order restricted", 2),
     ("snapshot with triggered orders", 10),
+    ("iceberg displayed a new part behind others", 50),
+    ("several parts of an iceberg traded at once", 20),
+    ("iceberg traded in an auction", 20),
+    ("iceberg grew in its place", 10),
+    ("fill-or-kill took what was hidden", 5),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -202,6 +209,8 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::Triggered(_) => "Triggered",
         Event::TrailSet(_) => "TrailSet",
         Event::TrailActivated(_) => "TrailActivated",
+        Event::IcebergSet(_) => "IcebergSet",
+        Event::IcebergRefreshed(_) => "IcebergRefreshed",
     }
 }
 
@@ -458,6 +467,45 @@ impl Coverage {
             && !now.triggering.is_empty()
         {
             self.saw("order triggered at entry");
+        }
+    }
+
+    /// Counts what icebergs do.
+    pub fn note_icebergs(&mut self, command: &Command, events: &[Event], now: &Reference) {
+        let iceberg = |id: OrderId| now.orders.iter().find(|it| it.id == id && it.parts.is_some());
+        for pair in events.windows(2) {
+            let [Event::Trade(trade), Event::IcebergRefreshed(refreshed)] = pair else { continue };
+            let Some(order) = iceberg(refreshed.order) else { continue };
+            let beside = now.queue(order.instrument, order.side);
+            if beside.iter().any(|it| it.price == order.price && it.place < order.place) {
+                self.saw("iceberg displayed a new part behind others");
+            }
+            if order.parts.is_some_and(|parts| trade.quantity > parts.most) {
+                self.saw("several parts of an iceberg traded at once");
+            }
+            if let Command::Place(new) = command
+                && new.time_in_force == TimeInForce::Fok
+            {
+                self.saw("fill-or-kill took what was hidden");
+            }
+        }
+        for event in events {
+            match event {
+                Event::Trade(trade) if trade.auction => {
+                    let both = [trade.maker_order, trade.taker_order];
+                    if both.into_iter().any(|id| iceberg(id).is_some()) {
+                        self.saw("iceberg traded in an auction");
+                    }
+                }
+                Event::Amended(it)
+                    if it.price == it.old_price
+                        && it.remaining > it.old_remaining
+                        && iceberg(it.order).is_some() =>
+                {
+                    self.saw("iceberg grew in its place");
+                }
+                _ => {}
+            }
         }
     }
 

@@ -2,11 +2,12 @@
 //! them all begins with.
 
 use super::auction::{collects, is_for_auction};
+use super::iceberg::Parts;
 use super::prices::allows;
 use super::{Alteration, Entered, Listed, Order, Reference};
 use rialto_model::{
-    Accepted, Amount, Event, NewOrder, OrderId, OrderKind, OrderSize, Outcome, PostOnly, Price,
-    Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    Accepted, Amount, Event, IcebergSet, NewOrder, OrderId, OrderKind, OrderSize, Outcome,
+    PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
 pub(super) type Verdict = Result<(), RejectReason>;
@@ -106,16 +107,27 @@ impl Reference {
         if let Some(first) = self.entered_before(known) {
             return Ok(self.repeat(known, &first));
         }
-        let verdict = OF_NEW_ORDERS.iter().try_for_each(|(_, check)| check(self, new));
-        let answer = verdict.map(|()| self.accept(new));
+        let answer = self.check_new(new).map(|()| self.accept(new, None));
         let is_kept = answer.is_ok() || !self.gets_wrong(Alteration::RejectForgotten);
         if is_kept && !new.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
             let body = *known;
-            let entered = Entered { body, condition: None, answer, in_window: true, finish: None };
+            let entered = Entered {
+                body,
+                condition: None,
+                displays: None,
+                answer,
+                in_window: true,
+                finish: None,
+            };
             self.account_mut(new.account)?.entered.push(entered);
         }
         answer
+    }
+
+    /// The checks of an order that is not remembered.
+    pub(super) fn check_new(&self, new: &NewOrder) -> Verdict {
+        OF_NEW_ORDERS.iter().try_for_each(|(_, check)| check(self, new))
     }
 
     /// What is remembered under the client order id of an order.
@@ -141,7 +153,9 @@ impl Reference {
 
     fn is_no_other_order(&self, new: &NewOrder) -> Verdict {
         let before = self.entered_before(new);
-        let is_same = |first: Entered| first.body == *new && first.condition.is_none();
+        let is_same = |first: Entered| {
+            first.body == *new && first.condition.is_none() && first.displays.is_none()
+        };
         demand(before.is_none_or(is_same), RejectReason::ClientIdConflict)
     }
 
@@ -363,11 +377,14 @@ impl Reference {
             is_market: new.kind == OrderKind::Market && is_for_auction(new.time_in_force),
             span: self.trading_span(new.instrument),
             waits: None,
+            parts: None,
         })
     }
 
-    fn accept(&mut self, new: &NewOrder) -> Outcome {
-        let order = self.draft(new).expect("the checks have passed");
+    /// Accepts an order, of an iceberg the most that it displays.
+    pub(super) fn accept(&mut self, new: &NewOrder, most: Option<Quantity>) -> Outcome {
+        let mut order = self.draft(new).expect("the checks have passed");
+        order.parts = most.map(|most| Parts { most, shown: Quantity::ZERO });
         let mut opposite = self.orders.iter().filter(|other| {
             other.instrument == order.instrument
                 && other.side == order.side.opposite()
@@ -382,9 +399,23 @@ impl Reference {
         terms.expire_at = order.expire_at;
         let reserved = self.hold(&order);
         self.orders_entered += 1;
-        self.events.push(Event::Accepted(Accepted { order: order.id, terms, reserved, rests }));
+        let is_whole = rests && most.is_none();
+        let accepted = Accepted { order: order.id, terms, reserved, rests: is_whole };
+        self.events.push(Event::Accepted(accepted));
+        if let Some(display_quantity) = most {
+            self.events.push(Event::IcebergSet(IcebergSet {
+                order: order.id,
+                account: order.account,
+                instrument: order.instrument,
+                side: order.side,
+                display_quantity,
+            }));
+        }
         if !rests {
             return self.take(order, &mut 0);
+        }
+        if most.is_some() {
+            return self.stop(&order);
         }
         self.stand(order);
         self.note_limit(&order);

@@ -3,6 +3,7 @@
 use super::matching::{Ending, Step};
 use super::{FILL_OR_KILL_DEPTH, Order, Reference};
 use rialto_model::{Quantity, RejectReason, SelfTrade};
+use std::collections::BTreeSet;
 
 impl Reference {
     /// Passes an order that only trades, passes over the dead and cancels older orders of its own
@@ -15,12 +16,11 @@ impl Reference {
         let is_alike = taker.self_trade == SelfTrade::Allow
             && taker.quote_left.is_none()
             && !self.orders.iter().any(|order| self.is_dead(order));
-        let mut met = Vec::new();
+        // An iceberg may be met again.
+        let mut met = BTreeSet::new();
         let mut look_at = |maker: &Order| {
             let what = if is_alike { maker.price.0 as u64 } else { maker.id.0 };
-            if met.last() != Some(&what) {
-                met.push(what);
-            }
+            met.insert(what);
             if met.len() > FILL_OR_KILL_DEPTH { Err(RejectReason::TooDeep) } else { Ok(()) }
         };
         let mut has_all = true;

@@ -19,6 +19,7 @@ struct Known {
     quote_sized: bool,
     /// When it took its place in the queue; `None` while it is on no book.
     place: Option<u64>,
+    is_iceberg: bool,
 }
 
 impl Known {
@@ -172,6 +173,7 @@ impl Fold {
                     reserved: 0,
                     quote_sized,
                     place,
+                    is_iceberg: false,
                 };
                 assert!(self.orders.insert(accepted.order, known).is_none(), "ids are new");
                 self.release(accepted.order, -accepted.reserved.0);
@@ -192,7 +194,10 @@ impl Fold {
                 assert_eq!(known.reserved, amended.old_reserved.0);
                 known.price = amended.price;
                 known.remaining = amended.remaining;
-                known.place = None;
+                let grows =
+                    amended.price == amended.old_price && amended.remaining > amended.old_remaining;
+                let keeps_place = known.is_iceberg && grows;
+                known.place = known.place.filter(|_| keeps_place);
                 self.assert_unrestricted(amended.account, amended.instrument);
                 self.release(amended.order, amended.old_reserved.0 - amended.reserved.0);
             }
@@ -223,6 +228,14 @@ impl Fold {
                 assert_eq!(known.remaining, triggered.remaining, "it has not traded");
                 known.price = triggered.price;
                 self.release(triggered.order, triggered.released.0);
+            }
+            Event::IcebergSet(set) => self.known(set.order).is_iceberg = true,
+            Event::IcebergRefreshed(refreshed) => {
+                let place = self.next_place();
+                let known = self.known(refreshed.order);
+                assert!(known.place.is_some() && known.is_iceberg, "an iceberg on the book");
+                assert!((1..=known.remaining.0).contains(&refreshed.displayed.0));
+                known.place = Some(place);
             }
             Event::Trade(trade) => self.trade(trade, touched),
             Event::AccountCreated { account, member, .. } => {

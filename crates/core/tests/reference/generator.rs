@@ -3,6 +3,7 @@
 mod conditional;
 mod contracts;
 mod halts;
+mod icebergs;
 mod levels;
 mod plans;
 
@@ -12,9 +13,9 @@ use super::world::{rules, scale, spec, text};
 use super::{Ended, Entered, Order, Reference};
 use rialto_model::{
     AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, ConditionalOrder,
-    CurrencyId, Deposit, Handling, InstrumentId, InstrumentState, MassCancel, MemberId, Name,
-    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Restrict,
-    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
+    CurrencyId, Deposit, Handling, IcebergOrder, InstrumentId, InstrumentState, MassCancel,
+    MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity,
+    Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
     TradingRules, TrailingOrder, Transfer,
 };
 
@@ -69,13 +70,16 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (Profile::Deep, 28..60) if chooser.is_only_restricted() => vec![chooser.lifting()],
         (_, 30..80) if chooser.waiting().is_some() => chooser.halt_of_waiting(),
         (Profile::Deep, 0..40) if !now.auctions.is_empty() => vec![chooser.many_ended()],
-        (Profile::Deep, 40..55) if !now.auctions.is_empty() => vec![chooser.halt_of_all()],
+        (Profile::Deep, 40..60) if !now.auctions.is_empty() => vec![chooser.halt_of_all()],
+        (Profile::Deep, 60..65) if !now.auctions.is_empty() => vec![chooser.clearing()],
         (_, 95..100) if now.rules_version >= 4 => chooser.whole_plan(),
         (Profile::General, 93..95) if now.rules_version >= 5 => chooser.many_levels(),
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
         (Profile::Deep, 80..83) if now.rules_version >= 7 => chooser.many_trailing(),
+        (Profile::Deep, 90..92) if now.rules_version >= 8 => chooser.many_icebergs(),
+        (Profile::Deep, 92..95) if now.rules_version >= 4 => vec![chooser.clearing()],
         (Profile::Deep, 80..90) if now.rules_version >= 6 => chooser.many_conditional(),
         (Profile::Deep, 0..40) if chooser.has_collected() => vec![chooser.reopening()],
         (Profile::Deep, 0..40) => chooser.many_orders(),
@@ -95,7 +99,8 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        let conditional = if self.now.rules_version >= 6 { 130 } else { 4 };
+        let conditional = if self.now.rules_version >= 6 { 145 } else { 4 };
+        let icebergs = if self.now.rules_version >= 8 { 90 } else { 2 };
         let weights = [
             520,
             40,
@@ -117,6 +122,7 @@ impl Chooser<'_> {
             20,
             20,
             conditional,
+            icebergs,
         ];
         match self.dice.weighted(&weights) {
             0 => Command::Place(self.order()),
@@ -153,7 +159,8 @@ impl Chooser<'_> {
             16 => self.timetable(),
             17 => self.halt(),
             18 => self.contract(),
-            _ => self.conditional_or_trailing(),
+            19 => self.conditional_or_trailing(),
+            _ => self.iceberg(),
         }
     }
 
@@ -334,11 +341,14 @@ impl Chooser<'_> {
         if entered.is_empty() {
             return Command::Place(self.order());
         }
-        let Entered { mut body, condition, .. } =
+        let Entered { mut body, condition, displays, .. } =
             entered[self.dice.below(entered.len() as u64) as usize];
         if self.dice.chance(25) {
             let is_cancelled = body.handling.cancel_on_disconnect;
             body.handling = body.handling.with_cancel_on_disconnect(!is_cancelled);
+        }
+        if let Some(display_quantity) = displays {
+            return Command::PlaceIceberg(IcebergOrder { terms: body, display_quantity });
         }
         match condition {
             Some(Condition::Trail(trail)) => {
@@ -530,6 +540,13 @@ impl Chooser<'_> {
         let most = if restriction == Restriction::None { 5 } else { 50 };
         let cancel = self.dice.chance(most);
         Command::Restrict(Restrict { target, restriction, by_member, cancel })
+    }
+
+    /// Cancels the orders of the instrument that has most.
+    fn clearing(&self) -> Command {
+        let target = RestrictionTarget::Instrument(InstrumentId(1));
+        let restriction = Restriction::CancelOnly;
+        Command::Restrict(Restrict { target, restriction, by_member: false, cancel: true })
     }
 
     /// Makes an open order smaller.

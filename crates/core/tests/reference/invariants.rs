@@ -31,6 +31,8 @@ pub struct Standing {
     /// What it waits for.
     pub trigger: Option<Trigger>,
     pub trail: Option<TrailState>,
+    /// What an iceberg displays at most, and now.
+    pub iceberg: Option<(Quantity, Quantity)>,
 }
 
 /// Balances and books.
@@ -75,6 +77,7 @@ impl Holdings {
                         .filter(|waits| waits.follows.is_none())
                         .map(|waits| Trigger { kind: waits.kind, price: waits.at }),
                     trail: order.waits.and_then(|it| it.follows).map(|follows| follows.state()),
+                    iceberg: order.parts.map(|parts| (parts.most, parts.shown)),
                 });
             }
         }

@@ -304,6 +304,7 @@ impl Lockstep {
         self.coverage.note_restrictions(command, &events, &self.reference);
         self.coverage.note_contracts(command, &events, &self.reference);
         self.coverage.note_triggers(command, &events, &self.reference);
+        self.coverage.note_icebergs(command, &events, &self.reference);
         self.coverage.note_waiting(command, &events, &self.reference);
         if let Command::MassCancel(which) = command
             && self.reference.leaves_orders(which.account)

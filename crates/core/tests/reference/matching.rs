@@ -39,6 +39,8 @@ pub(super) struct Deal {
     pub(super) taker_fee: i128,
     /// By how much the buyer has less to give away than before.
     pub(super) buyer_released: i128,
+    /// Whether the maker is an iceberg that displays a new part after it.
+    pub(super) shows_new_part: bool,
 }
 
 /// Why an order goes no further.
@@ -84,11 +86,14 @@ impl Reference {
         }
         makers.retain(|maker| allows(taker.side, taker.price, maker.price));
         let mut steps = Vec::new();
+        let mut places = self.places_taken;
         let ending = loop {
             if taker.is_filled() {
                 break Ending::Filled;
             }
-            let Some(maker) = makers.front_mut() else { break Ending::Alone };
+            let Some(first) = makers.front() else { break Ending::Alone };
+            let at_price = makers.iter().filter(|other| other.price == first.price).count();
+            let maker = makers.front_mut().expect("there is one");
             if steps.len() == steps_max {
                 break Ending::Unfinished;
             }
@@ -127,14 +132,24 @@ impl Reference {
                 }
                 SelfTrade::CancelNewest | SelfTrade::Decrement => break Ending::Own,
             }
-            let quantity = maker.remaining.min(self.wanted(&taker, maker.price));
+            let others = match self.gets_wrong(Alteration::IcebergsTradePartByPart) {
+                true => 1,
+                false => at_price - 1,
+            };
+            let quantity = maker.offers(others).min(self.wanted(&taker, maker.price));
             if quantity == Quantity::ZERO {
                 break Ending::Spent;
             }
-            let deal = self.deal(taker, *maker, quantity);
+            let mut deal = self.deal(taker, *maker, quantity);
+            if deal.shows_new_part && !self.gets_wrong(Alteration::IcebergsKeepTheirPlace) {
+                places += 1;
+                deal.maker.place = places;
+            }
             (taker, *maker) = (deal.taker, deal.maker);
             if maker.remaining == Quantity::ZERO {
                 makers.pop_front();
+            } else if deal.shows_new_part {
+                makers.make_contiguous()[..at_price].sort_by_key(|other| other.place);
             }
             steps.push(Step::Trades(Box::new(deal)));
         };
@@ -206,9 +221,20 @@ impl Reference {
         taker.filled = Quantity(taker.filled.0 + quantity.0);
         maker.filled = Quantity(maker.filled.0 + quantity.0);
         maker.remaining = Quantity(maker.remaining.0 - quantity.0);
+        let shows_new_part = maker.use_up(quantity);
         let buyer_released = before - held(&taker, &maker);
         let (notional, taker_fee) = if risk { (notional.0, taker_fee) } else { (0, 0) };
-        Deal { maker, taker, price, quantity, notional, maker_fee, taker_fee, buyer_released }
+        Deal {
+            maker,
+            taker,
+            price,
+            quantity,
+            notional,
+            maker_fee,
+            taker_fee,
+            buyer_released,
+            shows_new_part,
+        }
     }
 
     /// Lets an order that is on no book trade as far as one command may; then it rests, ends or
@@ -268,7 +294,7 @@ impl Reference {
     }
 
     /// Lets what is left of an order rest, if it may.
-    fn stop(&mut self, taker: &Order) -> Outcome {
+    pub(super) fn stop(&mut self, taker: &Order) -> Outcome {
         if !taker.can_rest() {
             return self.end(taker, DoneReason::Remainder);
         }
@@ -317,13 +343,21 @@ impl Reference {
             taker_fee: Amount(deal.taker_fee),
             buyer_unreserved: Amount(deal.buyer_released),
         }));
+        self.places_taken = self.places_taken.max(maker.place);
+        if deal.shows_new_part {
+            self.tell_new_part(maker);
+        }
         self.look_at_triggers(taker.instrument);
     }
 
     /// Puts an order at the end of the queue of its price.
     pub(super) fn stand(&mut self, order: Order) {
         self.places_taken += 1;
-        self.orders.push(Order { place: self.places_taken, span: None, ..order });
+        let mut order = Order { place: self.places_taken, span: None, ..order };
+        if let Some(parts) = &mut order.parts {
+            parts.begin(order.remaining);
+        }
+        self.orders.push(order);
     }
 
     /// Ends an order that is on no book any more with all that is left of it.
@@ -355,7 +389,8 @@ impl Reference {
 
     /// Tells that an order continues with less, and returns it.
     pub(super) fn reduce(&mut self, order: &Order, reason: ReduceReason, by: Quantity) -> Order {
-        let smaller = Order { remaining: Quantity(order.remaining.0 - by.0), ..*order };
+        let mut smaller = Order { remaining: Quantity(order.remaining.0 - by.0), ..*order };
+        smaller.hide_less();
         self.events.push(Event::Reduced(Reduced {
             order: order.id,
             account: order.account,

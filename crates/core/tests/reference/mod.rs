@@ -14,6 +14,7 @@
 //! | Fees | a residue kept below one unit | all that is owed and all that was charged |
 //! | The price of an auction | levels matched from the best, then what is left beside them | every tick looked at |
 //! | Price ranges | multiplied out and cut | the prices for which an inequality holds |
+//! | Icebergs | what is displayed computed from the quantity of a trade | used up part by part |
 //! | Triggers | prices compared with the nearest one, and marks in a book of trigger prices | all waiting orders looked at after each trade |
 //! | Refusals | checks along the way | a list under the names and in the order of the rules page |
 
@@ -32,6 +33,7 @@ mod fill_or_kill;
 mod fold;
 pub mod generator;
 mod halt;
+pub mod iceberg;
 pub mod invariants;
 pub mod listing;
 pub mod lockstep;
@@ -98,6 +100,7 @@ impl Reference {
             Command::Place(new) => self.place(new),
             Command::PlaceConditional(new) => self.place_conditional(&new.into()),
             Command::PlaceTrailing(new) => self.place_conditional(&new.into()),
+            Command::PlaceIceberg(new) => self.place_iceberg(new),
             Command::Cancel { account, order } => self.cancel(*account, order),
             Command::Amend(amend) => self.amend(amend),
             Command::MassCancel(which) => self.mass_cancel(which),
@@ -242,6 +245,7 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
             (_, Command::Place(new)) => new.client_order_id,
             (_, Command::PlaceConditional(new)) => new.terms.client_order_id,
             (_, Command::PlaceTrailing(new)) => new.terms.client_order_id,
+            (_, Command::PlaceIceberg(new)) => new.terms.client_order_id,
             _ => ClientOrderId::EMPTY,
         },
     }
@@ -253,6 +257,7 @@ fn named_account(command: &Command) -> Option<AccountId> {
         Command::Place(new) => new.account,
         Command::PlaceConditional(new) => new.terms.account,
         Command::PlaceTrailing(new) => new.terms.account,
+        Command::PlaceIceberg(new) => new.terms.account,
         Command::Amend(amend) => amend.account,
         Command::MassCancel(which) => which.account,
         Command::Deposit(deposit) => deposit.transfer.account,
@@ -274,6 +279,7 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
         Command::Place(new) => Some(new.instrument),
         Command::PlaceConditional(new) => Some(new.terms.instrument),
         Command::PlaceTrailing(new) => Some(new.terms.instrument),
+        Command::PlaceIceberg(new) => Some(new.terms.instrument),
         Command::MassCancel(which) => which.instrument,
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }

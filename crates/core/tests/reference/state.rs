@@ -5,6 +5,7 @@ use super::arithmetic::MILLION;
 use super::auction::{Auction, Call, Span};
 use super::conditional::{Condition, Waits};
 use super::halt::{AtLimit, Breaker, Halt, Halting};
+use super::iceberg::Parts;
 use super::postings::Posting;
 use super::restriction::Walk;
 use super::sweep::{Sweep, Turn};
@@ -25,6 +26,8 @@ pub struct Entered {
     pub body: NewOrder,
     /// What it was to wait for.
     pub condition: Option<Condition>,
+    /// The most that it was to display.
+    pub displays: Option<Quantity>,
     pub answer: Outcome,
     /// Whether it is among the last ones entered.
     pub in_window: bool,
@@ -114,6 +117,8 @@ pub struct Order {
     pub span: Option<Span>,
     /// What it waits for; it is on no book then.
     pub waits: Option<Waits>,
+    /// What an iceberg displays.
+    pub parts: Option<Parts>,
 }
 
 impl Order {

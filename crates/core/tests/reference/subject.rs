@@ -101,6 +101,7 @@ impl Subject {
                     client_order_id: order.client_order_id,
                     trigger: order.trigger,
                     trail: order.trail,
+                    iceberg: order.iceberg.map(|it| (it.display_quantity, it.displayed)),
                 });
             }
         }

@@ -5,6 +5,7 @@
 mod conditional;
 mod contracts;
 mod halts;
+mod icebergs;
 mod market_orders;
 mod page;
 mod phases;

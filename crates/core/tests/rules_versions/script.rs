@@ -7,6 +7,7 @@ mod since_4;
 mod since_5;
 mod since_6;
 mod since_7;
+mod since_8;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -63,6 +64,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.since_version_5();
     script.since_version_6();
     script.since_version_7();
+    script.since_version_8();
     (world.limits, script.venue.journal)
 }
 

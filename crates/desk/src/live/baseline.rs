@@ -123,5 +123,6 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
         resting: !waits,
         trigger: order.trigger,
         trail: order.trail,
+        iceberg: order.iceberg,
     }
 }

@@ -41,12 +41,15 @@ pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
         Event::Triggered(it) => one(it.account),
         Event::TrailSet(it) => one(it.account),
         Event::TrailActivated(it) => one(it.account),
+        Event::IcebergSet(it) => one(it.account),
+        Event::IcebergRefreshed(it) => one(it.account),
         Event::Trade(it) if it.maker_account == it.taker_account => one(it.maker_account),
         Event::Trade(it) => [Some(it.maker_account), Some(it.taker_account)],
         Event::Rejected(it) => match it.command {
             CommandKind::Place
             | CommandKind::PlaceConditional
             | CommandKind::PlaceTrailing
+            | CommandKind::PlaceIceberg
             | CommandKind::Cancel
             | CommandKind::Amend
             | CommandKind::MassCancel => one(it.account),

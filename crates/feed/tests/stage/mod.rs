@@ -140,6 +140,45 @@ impl Stage {
         number
     }
 
+    /// Enters an iceberg that sells for Alice, and returns its id.
+    pub fn iceberg(&mut self, price: i64, quantity: i64, display_quantity: i64) -> u64 {
+        let number = self.feed.seq().0;
+        self.step(&[
+            accepted(number, ALICE, Side::Sell, price, quantity, false),
+            iceberg_set(number, display_quantity),
+            rested(number, price, quantity),
+        ]);
+        number
+    }
+
+    /// The events of an order that buys for Bob from one of Alice, whose `left` then remains.
+    pub fn taking(
+        &self,
+        maker: u64,
+        taker: u64,
+        price: i64,
+        quantity: i64,
+        left: i64,
+    ) -> Vec<Event> {
+        let all = reserve(Side::Buy, price, quantity);
+        let sides = ((maker, ALICE), (taker, BOB));
+        let deal = trade(sides.0, sides.1, Side::Buy, (price, quantity), (left, 0), all);
+        vec![accepted(taker, BOB, Side::Buy, price, quantity, false), Event::Trade(deal)]
+    }
+
+    /// The same, folded as one command.
+    pub fn take(
+        &mut self,
+        maker: u64,
+        taker: u64,
+        price: i64,
+        quantity: i64,
+        left: i64,
+    ) -> Updates {
+        let events = self.taking(maker, taker, price, quantity, left);
+        self.step(&events)
+    }
+
     pub fn available(&self, account: AccountId, currency: CurrencyId) -> i128 {
         self.feed.balance(account, currency).unwrap().available.0
     }
@@ -183,6 +222,41 @@ pub fn accepted(
     let terms = terms(account, side, price, quantity);
     let reserved = reserve(side, price, quantity);
     Event::Accepted(Accepted { order: order_id(number), terms, reserved, rests })
+}
+
+/// Alice's order is an iceberg that sells.
+pub fn iceberg_set(number: u64, display_quantity: i64) -> Event {
+    Event::IcebergSet(IcebergSet {
+        order: order_id(number),
+        account: ALICE,
+        instrument: MARKET,
+        side: Side::Sell,
+        display_quantity: Quantity(display_quantity),
+    })
+}
+
+/// What is left of Alice's sell order goes to the book.
+pub fn rested(number: u64, price: i64, remaining: i64) -> Event {
+    Event::Rested(Rested {
+        order: order_id(number),
+        account: ALICE,
+        instrument: MARKET,
+        side: Side::Sell,
+        price: Price(price),
+        remaining: Quantity(remaining),
+    })
+}
+
+/// Alice's iceberg displays a new part.
+pub fn refreshed(number: u64, price: i64, displayed: i64) -> Event {
+    Event::IcebergRefreshed(IcebergRefreshed {
+        order: order_id(number),
+        account: ALICE,
+        instrument: MARKET,
+        side: Side::Sell,
+        price: Price(price),
+        displayed: Quantity(displayed),
+    })
 }
 
 /// A trade of `quantity` at `price`; fees are 1,000 and 2,000 ppm. `left` is what then remains of

@@ -200,13 +200,15 @@ impl Venue {
             assert_eq!(orders.len(), self.core.orders(id, side).count());
             for (public, order) in orders.iter().zip(self.core.orders(id, side)) {
                 assert_eq!(public.order, order.id);
-                assert_eq!((public.price, public.remaining), (order.price, order.remaining));
+                assert_eq!((public.price, public.displayed), (order.price, displayed(&order)));
                 self.compare_order(&order);
             }
             assert_eq!(levels.len(), core_book.level_count(side));
             for level in levels {
                 let core_level = core_book.level(side, level.price).unwrap();
-                assert_eq!(level.quantity, core_level.quantity);
+                let at_price = self.core.orders(id, side).filter(|it| it.price == level.price);
+                let hidden: i64 = at_price.map(|it| it.remaining.0 - displayed(&it).0).sum();
+                assert_eq!(level.quantity.0, core_level.quantity.0 - hidden);
             }
         }
     }
@@ -219,11 +221,17 @@ impl Venue {
         assert_eq!((view.order, view.terms), (baseline.order, baseline.terms));
         assert_eq!((view.quantity, view.filled), (baseline.quantity, baseline.filled));
         assert_eq!((view.remaining, view.reserved), (baseline.remaining, baseline.reserved));
+        assert_eq!(view.iceberg, baseline.iceberg);
         if !order.client_order_id.is_empty() {
             let found = self.feed.order_by_client_id(order.account, order.client_order_id);
             assert_eq!(found.map(|found| found.order), Some(order.id));
         }
     }
+}
+
+/// What an order on the book displays.
+fn displayed(order: &rialto_core::OrderState) -> Quantity {
+    order.iceberg.map_or(order.remaining, |iceberg| iceberg.displayed)
 }
 
 pub fn fold(

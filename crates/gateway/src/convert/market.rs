@@ -31,8 +31,8 @@ pub(crate) fn best(depth: &Depth, on: &Listing) -> BookSides<LevelInfo> {
 /// A book by order.
 pub(crate) fn book_orders(book: &OrderBook, on: &Listing) -> BookSides<BookOrderInfo> {
     let order = |order: &BookOrder| {
-        let remaining = order.remaining.decimal(on.quantity_scale);
-        BookOrderInfo(order.order, order.price.decimal(on.price_scale), remaining)
+        let displayed = order.displayed.decimal(on.quantity_scale);
+        BookOrderInfo(order.order, order.price.decimal(on.price_scale), displayed)
     };
     BookSides {
         last_seq: book.last_seq,

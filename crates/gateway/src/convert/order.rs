@@ -2,14 +2,15 @@
 
 use crate::{ApiError, decimal};
 use rialto_api::{
-    FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult, TrailInfo,
+    FillInfo, IcebergInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult, TrailInfo,
 };
 use rialto_desk::{Answer, Execution, Listing, NameTable};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, Command, CommandKind, ConditionalOrder, Decimal, Distance,
-    DoneReason, Event, Handling, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price,
-    Quantity, Role, Scale, Side, Timestamp, Trade, TrailTerms, TrailingOrder, Trigger,
+    DoneReason, Event, Handling, Iceberg, IcebergOrder, NewOrder, OrderId, OrderKind, OrderRef,
+    OrderSize, Outcome, Price, Quantity, Role, Scale, Side, Timestamp, Trade, TrailTerms,
+    TrailingOrder, Trigger,
 };
 
 /// The order, at the scales of its instrument.
@@ -71,6 +72,14 @@ pub(crate) fn entering(
 ) -> Result<Command, ApiError> {
     let terms = new_order(request, account, on)?;
     let immediate = request.trigger_at_once;
+    if let Some(text) = &request.display_quantity {
+        let display_quantity = decimal::quantity("display_quantity", text, on)?;
+        if waits(request) {
+            let message = "A conditional order has no display_quantity.";
+            return Err(ApiError::invalid("display_quantity", message));
+        }
+        return Ok(Command::PlaceIceberg(IcebergOrder { terms, display_quantity }));
+    }
     if let Some(trail) = trail_of(request, on)? {
         if request.trigger.is_some() || request.trigger_price.is_some() || immediate {
             let message = "A trailing stop has no trigger, trigger_price or trigger_at_once.";
@@ -88,6 +97,16 @@ pub(crate) fn entering(
         (None, None) if immediate => Err(ApiError::missing("trigger")),
         (None, None) => Ok(Command::Place(terms)),
     }
+}
+
+/// Whether the request has a field of a conditional order.
+fn waits(request: &OrderRequest<'_>) -> bool {
+    request.trigger.is_some()
+        || request.trigger_price.is_some()
+        || request.trigger_at_once
+        || request.trail_distance.is_some()
+        || request.trail_ppm.is_some()
+        || request.activation_price.is_some()
 }
 
 /// What a trailing stop follows, if the order is one.
@@ -206,6 +225,14 @@ fn trail_info(trail: &TrailTerms, on: &Listing) -> TrailInfo {
     TrailInfo { trail_distance, trail_ppm, activation_price }
 }
 
+fn iceberg_info(iceberg: &Iceberg, on: &Listing) -> IcebergInfo {
+    let Iceberg { display_quantity, displayed } = iceberg;
+    IcebergInfo {
+        display_quantity: display_quantity.decimal(on.quantity_scale),
+        displayed: displayed.decimal(on.quantity_scale),
+    }
+}
+
 /// An order for its owner.
 pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
     let terms = &order.terms;
@@ -224,6 +251,7 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         trigger: order.trigger.map(|trigger| trigger.kind),
         trigger_price: order.trigger.map(|trigger| trigger.price.decimal(on.price_scale)),
         trail: order.trail.map(|state| trail_info(&state.trail, on)),
+        iceberg: order.iceberg.map(|iceberg| iceberg_info(&iceberg, on)),
         price: limit(terms, terms.price, on.price_scale),
         quantity: match terms.size {
             OrderSize::Base(_) => Some(order.quantity.decimal(on.quantity_scale)),
@@ -363,6 +391,19 @@ pub(crate) fn order_event(
             instrument: on.symbol,
             extreme_price: it.extreme.decimal(on.price_scale),
         }),
+        Event::IcebergSet(it) => listing(it.instrument).map(|on| OrderEvent::IcebergSet {
+            order_id: it.order,
+            instrument: on.symbol,
+            display_quantity: it.display_quantity.decimal(on.quantity_scale),
+        }),
+        Event::IcebergRefreshed(it) => {
+            listing(it.instrument).map(|on| OrderEvent::IcebergRefreshed {
+                order_id: it.order,
+                instrument: on.symbol,
+                price: it.price.decimal(on.price_scale),
+                displayed: it.displayed.decimal(on.quantity_scale),
+            })
+        }
         Event::Triggered(it) => listing(it.instrument).map(|on| OrderEvent::Triggered {
             order_id: it.order,
             instrument: on.symbol,

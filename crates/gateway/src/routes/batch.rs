@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::convert::{Placed, entering, order_ref};
 use crate::gate::Gate;
 use crate::json;
-use crate::refusal::{Asked, Condition, with_limits};
+use crate::refusal::{of_amendment, with_limits};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
@@ -188,9 +188,10 @@ async fn batch_result(
     match (row, result) {
         (Ok(row), Ok(answer)) => {
             let status = match row.command {
-                Command::Place(_) | Command::PlaceConditional(_) | Command::PlaceTrailing(_) => {
-                    placed_status(answer)
-                }
+                Command::Place(_)
+                | Command::PlaceConditional(_)
+                | Command::PlaceTrailing(_)
+                | Command::PlaceIceberg(_) => placed_status(answer),
                 _ => StatusCode::OK,
             };
             let order = about_order(gate, &call.cx(), row.account, row.placed, answer).await;
@@ -200,11 +201,10 @@ async fn batch_result(
             let error = match row {
                 Ok(Prepared { command, placed: Some(placed), .. }) => match terms_of(command) {
                     Some(terms) => {
-                        let condition = Condition::of(command);
-                        let asked = Asked { condition, ..asked_of(&terms) };
+                        let asked = asked_of(&terms).of_command(command);
                         with_limits(gate, &call.cx(), &asked, &placed.listing, error.clone()).await
                     }
-                    None => error.clone(),
+                    None => of_amendment(error.clone()),
                 },
                 _ => error.clone(),
             };
@@ -225,6 +225,7 @@ fn terms_of(command: &Command) -> Option<NewOrder> {
         Command::Place(order) => Some(*order),
         Command::PlaceConditional(order) => Some(order.terms),
         Command::PlaceTrailing(order) => Some(order.terms),
+        Command::PlaceIceberg(order) => Some(order.terms),
         _ => None,
     }
 }

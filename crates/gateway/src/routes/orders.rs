@@ -6,7 +6,7 @@ use crate::convert::{
     Placed, entered_result, entering, order_answer, order_info, order_ref, order_result,
 };
 use crate::gate::Gate;
-use crate::refusal::{Asked, Condition, with_limits};
+use crate::refusal::{Asked, of_amendment, with_limits};
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -17,7 +17,8 @@ use rialto_api::{
 use rialto_bus::Context;
 use rialto_desk::{
     AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing,
-    PlaceConditionalOrder, PlaceOrder, PlaceTrailingOrder, RequiredState, Scope, SetDeadMan,
+    PlaceConditionalOrder, PlaceIcebergOrder, PlaceOrder, PlaceTrailingOrder, RequiredState, Scope,
+    SetDeadMan,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
@@ -49,14 +50,17 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
             let request = PlaceTrailingOrder { order, level };
             (gate.send_order(&call, request).await, order.terms)
         }
+        Command::PlaceIceberg(order) => {
+            let request = PlaceIcebergOrder { order, level };
+            (gate.send_order(&call, request).await, order.terms)
+        }
         Command::Place(order) => (gate.send_order(&call, PlaceOrder { order, level }).await, order),
         _ => unreachable!("an order is entered by one of these"),
     };
     let answer = match sent {
         Ok(answer) => answer,
         Err(error) => {
-            let condition = Condition::of(&command);
-            let asked = Asked { condition, ..asked_of(&order) };
+            let asked = asked_of(&order).of_command(&command);
             return Err(with_limits(gate, &cx, &asked, &listing, error).await);
         }
     };
@@ -85,6 +89,7 @@ pub(super) fn asked_of(order: &NewOrder) -> Asked {
         quantity,
         minimum_quantity,
         condition: None,
+        display_quantity: None,
     }
 }
 
@@ -199,6 +204,7 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
         Err(error) => {
             let asked =
                 Asked { price: amend.price, quantity: amend.quantity, ..asked_of(&placed.terms) };
+            let error = of_amendment(error);
             return Err(with_limits(gate, &call.cx(), &asked, &placed.listing, error).await);
         }
     };

@@ -3,9 +3,9 @@
 use super::reader::Reader;
 use super::{DecodeError, DecodeFault, VERSION, flag};
 use crate::{
-    Amend, Command, CommandKind, ConditionalOrder, Deposit, InstrumentState, MassCancel, NewOrder,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce,
-    Timestamp, TrailingOrder, Transfer,
+    Amend, Command, CommandKind, ConditionalOrder, Deposit, IcebergOrder, InstrumentState,
+    MassCancel, NewOrder, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade,
+    Side, TimeInForce, Timestamp, TrailingOrder, Transfer,
 };
 
 /// Reads a command and its timestamp from the bytes that [`encode_command`](crate::encode_command)
@@ -34,7 +34,10 @@ pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError>
 /// The flags that a command of this kind may have.
 fn flags_of(kind: CommandKind) -> u16 {
     match kind {
-        CommandKind::Place | CommandKind::PlaceConditional | CommandKind::PlaceTrailing => {
+        CommandKind::Place
+        | CommandKind::PlaceConditional
+        | CommandKind::PlaceTrailing
+        | CommandKind::PlaceIceberg => {
             flag::WIDE
                 | flag::CLIENT_ID
                 | flag::EXPIRES
@@ -217,6 +220,11 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             reader.zeros::<7>()?;
             let terms = place(reader, flags)?;
             Command::PlaceTrailing(TrailingOrder { terms, trail })
+        }
+        CommandKind::PlaceIceberg => {
+            let display_quantity = reader.quantity()?;
+            let terms = place(reader, flags)?;
+            Command::PlaceIceberg(IcebergOrder { terms, display_quantity })
         }
     })
 }

@@ -156,6 +156,10 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.trail(&order.trail);
             place(&order.terms, out)
         }
+        Command::PlaceIceberg(order) => {
+            out.words([order.display_quantity.0 as u64]);
+            place(&order.terms, out)
+        }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);
             0

@@ -5,10 +5,10 @@ use super::reader::Reader;
 use super::{DecodeError, DecodeFault, EVENTS_MARK, VERSION, flag};
 use crate::{
     Accepted, AccountId, Amended, Amount, Attributed, CommandKind, Currency, CurrencyId, Done,
-    DoneReason, Event, EventKind, HaltCause, InstrumentState, Interrupted, NewOrder, OrderKind,
-    PostOnly, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade,
-    Side, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TrailActivated, TrailSet,
-    TriggerSet, Triggered, Uncrossed,
+    DoneReason, Event, EventKind, HaltCause, IcebergRefreshed, IcebergSet, InstrumentState,
+    Interrupted, NewOrder, OrderKind, PostOnly, ReduceReason, Reduced, Reference, RejectReason,
+    Rejected, Rested, Scale, SelfTrade, Side, TimeInForce, Timestamp, Trade, TradeId,
+    TradingHalted, TrailActivated, TrailSet, TriggerSet, Triggered, Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -170,7 +170,9 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::LimitStateSet
         | EventKind::TriggerSet
         | EventKind::TrailSet
-        | EventKind::TrailActivated => 0,
+        | EventKind::TrailActivated
+        | EventKind::IcebergSet
+        | EventKind::IcebergRefreshed => 0,
     }
 }
 
@@ -401,6 +403,23 @@ fn event_body(
             let extreme = body.price()?;
             let activated = TrailActivated { order, account, instrument, side, extreme };
             Event::TrailActivated(activated)
+        }
+        EventKind::IcebergSet => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let display_quantity = body.quantity()?;
+            Event::IcebergSet(IcebergSet { order, account, instrument, side, display_quantity })
+        }
+        EventKind::IcebergRefreshed => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let (price, displayed) = (body.price()?, body.quantity()?);
+            let refreshed = IcebergRefreshed { order, account, instrument, side, price, displayed };
+            Event::IcebergRefreshed(refreshed)
         }
     })
 }

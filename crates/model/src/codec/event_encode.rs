@@ -263,6 +263,16 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.words([it.order.0, halves(it.account.0, it.instrument.0), extreme]);
             Head::new(0, it.side.number(), 0)
         }
+        Event::IcebergSet(set) => {
+            let display_quantity = set.display_quantity.0 as u64;
+            out.words([set.order.0, halves(set.account.0, set.instrument.0), display_quantity]);
+            Head::new(0, set.side.number(), 0)
+        }
+        Event::IcebergRefreshed(it) => {
+            let (price, displayed) = (it.price.0 as u64, it.displayed.0 as u64);
+            out.words([it.order.0, halves(it.account.0, it.instrument.0), price, displayed]);
+            Head::new(0, it.side.number(), 0)
+        }
     }
 }
 

@@ -4,11 +4,12 @@
 use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
-    ConditionalOrder, ContractTerms, CurrencyId, Distance, EngineId, HaltScope, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, LotFees, MassCancel, MemberId, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity,
-    Reference, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
-    Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
+    ConditionalOrder, ContractTerms, CurrencyId, Distance, EngineId, HaltScope, IcebergOrder,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, LotFees, MassCancel, MemberId,
+    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price,
+    Quantity, Reference, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text,
+    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger,
+    TriggerKind,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -273,6 +274,7 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
             .prop_map(|(instrument, terms)| Command::SetContractTerms { instrument, terms }),
         conditional_order(bounds).prop_map(Command::PlaceConditional),
         trailing_order(bounds).prop_map(Command::PlaceTrailing),
+        iceberg_order(bounds).prop_map(Command::PlaceIceberg),
     ]
 }
 
@@ -307,6 +309,21 @@ pub fn trailing_order(bounds: Bounds) -> impl Strategy<Value = TrailingOrder> {
             trail: TrailTerms { distance, activation_price },
         },
     )
+}
+
+/// An iceberg.
+pub fn iceberg_order(bounds: Bounds) -> impl Strategy<Value = IcebergOrder> {
+    (limit_order(bounds), 1..=10_i64).prop_map(|(terms, display_quantity)| {
+        let in_force = terms.time_in_force;
+        let rests = !in_force.trades_at_once() && !in_force.is_for_auction();
+        let terms = NewOrder {
+            kind: OrderKind::Limit,
+            time_in_force: if rests { in_force } else { TimeInForce::Gtc },
+            expire_at: if rests { terms.expire_at } else { Timestamp::ZERO },
+            ..terms
+        };
+        IcebergOrder { terms, display_quantity: Quantity(display_quantity) }
+    })
 }
 
 /// A halt, or a circuit breaker.

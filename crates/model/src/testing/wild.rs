@@ -4,12 +4,13 @@ use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
     AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, ConditionalOrder,
     ContractTerms, Currency, CurrencyId, Deposit, Distance, Done, DoneReason, Event, HaltCause,
-    HaltScope, Handling, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
-    Interrupted, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
-    PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected,
-    Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
-    Timestamp, Trade, TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms,
-    TrailingOrder, Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
+    HaltScope, Handling, IcebergOrder, IcebergRefreshed, IcebergSet, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, Interrupted, LotFees, MassCancel, MemberId, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
+    Reduced, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
+    SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules,
+    TrailActivated, TrailSet, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
+    TriggerSet, Triggered, Uncrossed,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -293,6 +294,9 @@ pub fn command() -> impl Strategy<Value = Command> {
         }),
         1 => (new_order(), trail())
             .prop_map(|(terms, trail)| Command::PlaceTrailing(TrailingOrder { terms, trail })),
+        1 => (new_order(), quantity()).prop_map(|(terms, display_quantity)| {
+            Command::PlaceIceberg(IcebergOrder { terms, display_quantity })
+        }),
     ]
 }
 
@@ -495,6 +499,23 @@ fn timetable_event() -> impl Strategy<Value = Event> {
         (order(), account(), instrument(), side(), price()).prop_map(
             |(order, account, instrument, side, extreme)| {
                 Event::TrailActivated(TrailActivated { order, account, instrument, side, extreme })
+            }
+        ),
+        (order(), account(), instrument(), side(), quantity()).prop_map(
+            |(order, account, instrument, side, display_quantity)| {
+                Event::IcebergSet(IcebergSet { order, account, instrument, side, display_quantity })
+            }
+        ),
+        (order(), account(), instrument(), side(), price(), quantity()).prop_map(
+            |(order, account, instrument, side, price, displayed)| {
+                Event::IcebergRefreshed(IcebergRefreshed {
+                    order,
+                    account,
+                    instrument,
+                    side,
+                    price,
+                    displayed,
+                })
             }
         ),
         (order(), account(), instrument(), side(), price(), quantity(), amount()).prop_map(

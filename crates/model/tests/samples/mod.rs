@@ -5,13 +5,14 @@ use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
     AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind,
     ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit, Distance, Done,
-    DoneReason, Event, HaltCause, HaltScope, Handling, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, Interrupted, LotFees, MassCancel, MemberId, Name, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity,
-    ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade,
-    TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms, TrailingOrder,
-    Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
+    DoneReason, Event, HaltCause, HaltScope, Handling, IcebergOrder, IcebergRefreshed, IcebergSet,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees,
+    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
+    PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
+    Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol,
+    Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules, TrailActivated,
+    TrailSet, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind, TriggerSet, Triggered,
+    Uncrossed,
 };
 
 /// The time of all samples.
@@ -319,6 +320,18 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             terms: order_with_minimum_quantity(),
             trail: trail(Distance::Price(Price(0x91))),
         })),
+        short(Command::PlaceIceberg(IcebergOrder {
+            terms: plain_order(),
+            display_quantity: Quantity(0x94),
+        })),
+        full(Command::PlaceIceberg(IcebergOrder {
+            terms: full_order(),
+            display_quantity: Quantity(0x94),
+        })),
+        full(Command::PlaceIceberg(IcebergOrder {
+            terms: order_with_minimum_quantity(),
+            display_quantity: Quantity(0x94),
+        })),
     ]
 }
 
@@ -578,6 +591,21 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
             instrument: INSTRUMENT,
             side: Side::Sell,
             extreme: PRICE,
+        })),
+        short(Event::IcebergSet(IcebergSet {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            display_quantity: Quantity(0x94),
+        })),
+        short(Event::IcebergRefreshed(IcebergRefreshed {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            price: PRICE,
+            displayed: Quantity(0x95),
         })),
     ]
 }

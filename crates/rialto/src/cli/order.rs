@@ -22,7 +22,8 @@ use rialto_model::{
     rialto order buy 0.01 BTC-USD --price 64000 --key-file key.toml\n  \
     rialto order sell 0.5 ETH-USD --market --key-file key.toml\n  \
     rialto order buy BTC-USD --market --quote 100 --key-file key.toml\n  \
-    rialto order sell 0.01 BTC-USD --market --stop 61000 --key-file key.toml")]
+    rialto order sell 0.01 BTC-USD --market --stop 61000 --key-file key.toml\n  \
+    rialto order buy 2 BTC-USD --price 63900 --display 0.05 --key-file key.toml")]
 pub(super) struct Order {
     /// Buy or sell.
     #[arg(value_parser = named::<Side>())]
@@ -67,6 +68,9 @@ pub(super) struct Order {
     /// Otherwise it is refused.
     #[arg(long)]
     trigger_at_once: bool,
+    /// Enter an iceberg: on the book it displays at most this quantity, and hides the rest.
+    #[arg(long, value_name = "QUANTITY", conflicts_with_all = ["stop", "take_profit", "trail"])]
+    display: Option<String>,
     /// The time in force.
     #[arg(long, value_parser = named::<TimeInForce>())]
     tif: Option<TimeInForce>,
@@ -154,6 +158,7 @@ impl Order {
             trail_distance: trail_distance.map(Into::into),
             trail_ppm,
             activation_price: self.activation.as_deref().map(Into::into),
+            display_quantity: self.display.as_deref().map(Into::into),
             expire_at: self.expire_at,
             client_order_id: self.client_id.as_deref().map(Str::from),
             durability: self.durability.as_deref().map(Str::from),
@@ -267,6 +272,7 @@ impl Orders {
                 Column("TRIGGER", Align::Left),
                 Column("PRICE", Align::Right),
                 Column("QUANTITY", Align::Right),
+                Column("DISPLAYED", Align::Right),
                 Column("FILLED", Align::Right),
                 Column("AVERAGE", Align::Right),
                 Column("FEE", Align::Right),
@@ -284,6 +290,7 @@ impl Orders {
                     or_dash(waits_for(order)),
                     or_dash(order.price),
                     or_dash(order.quantity),
+                    or_dash(order.iceberg.map(|iceberg| iceberg.displayed)),
                     order.filled.to_string(),
                     or_dash(order.result.average_price),
                     or_dash(order.result.fee),

@@ -11,7 +11,7 @@ pub(super) fn moment(core: &Core) -> Value {
     json!({"seq": core.seq(), "time": utc::show(core.time())})
 }
 
-/// The phase of an instrument, and the best levels of both sides of its book.
+/// The phase of an instrument, and the best levels of both sides of its book, with what icebergs hide.
 pub(super) fn book(core: &Core, market: &InstrumentView<'_>, depth: usize) -> Value {
     let instrument = market.instrument;
     let levels = |side: Side| -> Vec<Value> {
@@ -108,6 +108,10 @@ pub(super) fn order(core: &Core, view: &OrderState) -> Value {
             shown["trigger"] = json!(TriggerKind::Stop);
             shown["trigger_price"] = price(trigger);
         }
+    }
+    if let Some(iceberg) = view.iceberg {
+        shown["display_quantity"] = json!(quantity(iceberg.display_quantity));
+        shown["displayed"] = json!(quantity(iceberg.displayed));
     }
     shown
 }

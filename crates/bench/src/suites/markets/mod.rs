@@ -4,6 +4,7 @@ mod allocations;
 mod auction;
 mod check;
 mod fills;
+mod icebergs;
 mod indicative;
 mod kill_switch;
 mod levels;
@@ -21,7 +22,7 @@ use crate::suite::{Suite, part};
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "markets",
-    about: "orders on several instruments: against the depth of the book, the number of submitters and the length of the run, up to the fill on a stream; a kill switch, auctions, and triggers",
+    about: "orders on several instruments: against the depth of the book, the number of submitters and the length of the run, up to the fill on a stream; a kill switch, auctions, triggers, and icebergs",
     parts: &[
         part("levels", levels::measure),
         part("million", million::measure),
@@ -33,6 +34,7 @@ pub(crate) const SUITE: Suite = Suite {
         part("writer", writer::measure),
         part("indicative", indicative::measure),
         part("triggers", triggers::measure),
+        part("icebergs", |context, outcome| outcome.take(icebergs::measure(context))),
         part("allocations", |context, outcome| {
             outcome.take(allocations::measure(context));
             outcome.take(allocations::measure_auction(context));

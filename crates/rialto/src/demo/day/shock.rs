@@ -83,7 +83,8 @@ fn orders(feed: &Feed, instrument: &Instrument) -> Option<Orders> {
     let bids = feed.depth(instrument.id, usize::MAX)?.bids;
     let within = bids.iter().take_while(|level| level.price >= low);
     let bought: i64 = within.fold(0, |sum, level| sum.saturating_add(level.quantity.0));
-    // A fifth more than there is, for the bids that come meanwhile; and a lot at the price outside.
+    // A fifth more than is displayed, for what icebergs hide and for the bids that come meanwhile; and a
+    // lot at the price outside.
     let lots = |quantity: i64| Quantity((quantity / rules.lot.0).max(1) * rules.lot.0);
     let bid = lots(spec.quantity_scale.factor() / 10);
     let sold = lots(bought.saturating_add(bought / 5).saturating_add(bid.0 / 2));

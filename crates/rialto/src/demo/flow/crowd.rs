@@ -1,5 +1,6 @@
 //! The crowd: leaves orders further away, takes some back, makes some smaller, lets some expire.
 
+use super::icebergs::resting;
 use super::makers::is_open;
 use super::now;
 use super::plan::{Plan, Purpose};
@@ -75,7 +76,7 @@ impl Crowd {
             order.time_in_force = auction_only;
             order.expire_at = Timestamp::ZERO;
         }
-        plan.add(purpose, Command::Place(order));
+        plan.add(purpose, resting(world, market, order));
         self.touch_another(list, account, world, feed, plan);
     }
 

@@ -6,6 +6,7 @@ mod crowd;
 mod dice;
 mod fair;
 mod funds;
+mod icebergs;
 mod makers;
 mod plan;
 mod takers;

@@ -110,6 +110,7 @@ impl Concerns {
             Command::Place(order) => Some(order.account),
             Command::PlaceConditional(order) => Some(order.terms.account),
             Command::PlaceTrailing(order) => Some(order.terms.account),
+            Command::PlaceIceberg(order) => Some(order.terms.account),
             Command::Amend(amend) => Some(amend.account),
             Command::MassCancel(which) => Some(which.account),
             Command::Deposit(Deposit { transfer, .. })
@@ -129,6 +130,9 @@ impl Concerns {
                 concerns.instrument = Some(order.terms.instrument);
             }
             Command::PlaceTrailing(order) => {
+                concerns.instrument = Some(order.terms.instrument);
+            }
+            Command::PlaceIceberg(order) => {
                 concerns.instrument = Some(order.terms.instrument);
             }
             _ => {}
@@ -236,6 +240,14 @@ fn in_words(core: &Core, event: &Event) -> String {
         }
         Event::TrailActivated(it) => {
             format!("follows the price: order {} from {}", it.order, at(it.instrument, it.extreme))
+        }
+        Event::IcebergSet(it) => {
+            let most = of(it.instrument, it.display_quantity);
+            format!("iceberg: order {} displays at most {most}", it.order)
+        }
+        Event::IcebergRefreshed(it) => {
+            let (displayed, price) = (of(it.instrument, it.displayed), at(it.instrument, it.price));
+            format!("displays a new part: order {}, {displayed} at {price}", it.order)
         }
         Event::Triggered(it) => {
             format!("triggered: order {} at {}", it.order, at(it.instrument, it.price))

@@ -1,0 +1,191 @@
+//! Icebergs: their entry, and what they display on the book.
+
+use crate::apply::refuse;
+use crate::book::Slot;
+use crate::client_ids::Extension;
+use crate::instruments::Market;
+use crate::orders::Role;
+use crate::{Core, EventSink};
+use rialto_model::{
+    Command, Event, Iceberg, IcebergOrder, IcebergRefreshed, NewOrder, OrderKind, OrderSize,
+    Outcome, Quantity, RejectReason,
+};
+
+/// The version since which there are icebergs.
+pub(crate) const WITH_ICEBERGS: u32 = 8;
+
+const BLOCK_BITS: u32 = 10;
+const VACANT: Iceberg = Iceberg { display_quantity: Quantity::ZERO, displayed: Quantity::ZERO };
+
+/// The icebergs on the books of all instruments, by slot. Blocks come into being when an order in them is
+/// added.
+pub(crate) struct Icebergs {
+    blocks: Vec<Option<Box<[Iceberg]>>>,
+}
+
+impl Icebergs {
+    pub(crate) fn new() -> Icebergs {
+        Icebergs { blocks: Vec::new() }
+    }
+
+    pub(crate) fn get(&self, slot: Slot) -> &Iceberg {
+        let (block, at) = Self::place(slot);
+        &self.blocks[block].as_ref().expect("its block came into being with it")[at]
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Iceberg {
+        let (block, at) = Self::place(slot);
+        &mut self.blocks[block].as_mut().expect("its block came into being with it")[at]
+    }
+
+    pub(crate) fn set(&mut self, slot: Slot, iceberg: Iceberg) {
+        let (block, at) = Self::place(slot);
+        if self.blocks.len() <= block {
+            self.blocks.resize_with(block + 1, || None);
+        }
+        let vacant = || vec![VACANT; 1 << BLOCK_BITS].into_boxed_slice();
+        self.blocks[block].get_or_insert_with(vacant)[at] = iceberg;
+    }
+
+    fn place(slot: Slot) -> (usize, usize) {
+        let slot = slot.index();
+        (slot >> BLOCK_BITS, slot & ((1 << BLOCK_BITS) - 1))
+    }
+}
+
+impl Core {
+    pub(crate) fn place_iceberg<S: EventSink>(
+        &mut self,
+        order: &IcebergOrder,
+        sink: &mut S,
+    ) -> Outcome {
+        let placed = match self.rules_since(WITH_ICEBERGS) {
+            true => self.try_place_iceberg(order, sink),
+            false => Err(RejectReason::CommandUnknown),
+        };
+        placed.unwrap_or_else(|reason| refuse(&Command::PlaceIceberg(*order), reason, sink))
+    }
+
+    fn try_place_iceberg<S: EventSink>(
+        &mut self,
+        order: &IcebergOrder,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let IcebergOrder { terms, display_quantity } = order;
+        let account = self.accounts.slot(terms.account)?;
+        if !terms.client_order_id.is_empty() {
+            let extension = Extension::Display(*display_quantity);
+            return self.place_named(account, terms, Some(extension), sink);
+        }
+        let plan = self.plan_iceberg(account, terms, *display_quantity)?;
+        Ok(self.accept(account, terms, &plan, *display_quantity, 0, sink))
+    }
+
+    /// Checks what a plain order has not, and then the order.
+    pub(crate) fn plan_iceberg(
+        &self,
+        account: u32,
+        terms: &NewOrder,
+        display_quantity: Quantity,
+    ) -> Result<crate::place::Plan, RejectReason> {
+        let market = &self.markets[usize::from(self.market(terms.instrument)?)];
+        let quantity = check_combination(terms)?;
+        market.check_quantity(quantity)?;
+        let is_part = market.check_quantity(display_quantity).is_ok()
+            && display_quantity < quantity
+            && Iceberg::fits(display_quantity, quantity);
+        if !is_part {
+            return Err(RejectReason::DisplayQuantityInvalid);
+        }
+        self.plan(account, terms)
+    }
+
+    /// The most that an order on the book displays, if it is an iceberg; otherwise zero.
+    pub(crate) fn display_quantity(&self, slot: Slot) -> Quantity {
+        match self.open.get(slot.at()).attributes.role {
+            Role::Iceberg => self.icebergs.get(slot).display_quantity,
+            _ => Quantity::ZERO,
+        }
+    }
+
+    /// Whether the icebergs of an instrument are counted, and display what they may.
+    pub(crate) fn icebergs_are_sound(&self, market: &Market) -> bool {
+        let icebergs = market.book.all_orders(&self.orders);
+        let icebergs =
+            icebergs.filter(|slot| self.open.get(slot.at()).attributes.role == Role::Iceberg);
+        let mut count = 0;
+        let display_rightly = icebergs.inspect(|_| count += 1).all(|slot| {
+            let Iceberg { display_quantity, displayed } = *self.icebergs.get(slot);
+            let remaining = self.orders.get(slot).remaining;
+            displayed.0 > 0
+                && displayed <= display_quantity.min(remaining)
+                && Iceberg::fits(display_quantity, self.open.get(slot.at()).total)
+        });
+        display_rightly && count == market.icebergs
+    }
+
+    /// What an order on the book with this remaining quantity displays.
+    #[cold]
+    pub(crate) fn displayed(&self, slot: Slot, remaining: Quantity) -> Quantity {
+        match self.open.get(slot.at()).attributes.role {
+            Role::Iceberg => self.icebergs.get(slot).displayed,
+            _ => remaining,
+        }
+    }
+
+    /// What a maker offers to a taker: what it displays, or all if no other order is at its price.
+    #[cold]
+    pub(crate) fn offered(&self, market: &Market, slot: Slot, remaining: Quantity) -> Quantity {
+        match market.book.is_alone(&self.orders, slot) {
+            true => remaining,
+            false => self.displayed(slot, remaining),
+        }
+    }
+
+    /// Takes a trade from what an iceberg displays. A new part goes to the end of its price.
+    #[cold]
+    pub(crate) fn trade_iceberg<S: EventSink>(
+        &mut self,
+        slot: Slot,
+        quantity: Quantity,
+        remaining: Quantity,
+        sink: &mut S,
+    ) {
+        let iceberg = self.icebergs.get_mut(slot);
+        if !iceberg.trade(quantity, remaining) {
+            return;
+        }
+        let displayed = iceberg.displayed;
+        let detail = self.open.get(slot.at());
+        let market = &mut self.markets[usize::from(detail.market)];
+        market.book.requeue(&mut self.orders, slot);
+        sink.event(&Event::IcebergRefreshed(IcebergRefreshed {
+            order: self.orders.get(slot).id,
+            account: self.accounts.get(detail.account).id,
+            instrument: market.instrument.id,
+            side: detail.attributes.side,
+            price: detail.price,
+            displayed,
+        }));
+    }
+
+    /// Makes an iceberg that traded in an auction display as much as it may, in its place.
+    #[cold]
+    pub(crate) fn display_again(&mut self, slot: Slot, remaining: Quantity) {
+        let iceberg = self.icebergs.get_mut(slot);
+        *iceberg = Iceberg::new(iceberg.display_quantity, remaining);
+    }
+}
+
+/// Whether the attributes of an iceberg go together; its quantity.
+fn check_combination(terms: &NewOrder) -> Result<Quantity, RejectReason> {
+    let time_in_force = terms.time_in_force;
+    let fits = terms.kind == OrderKind::Limit
+        && terms.minimum_quantity == Quantity::ZERO
+        && !time_in_force.trades_at_once()
+        && !time_in_force.is_for_auction();
+    match terms.size {
+        OrderSize::Base(quantity) if fits => Ok(quantity),
+        _ => Err(RejectReason::InvalidCombination),
+    }
+}

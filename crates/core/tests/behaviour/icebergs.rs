@@ -1,0 +1,104 @@
+//! Icebergs beside the examples of their page: reserves, limits, names and bounds.
+
+use crate::venue::*;
+use rialto_core::{EVENTS_PER_COMMAND, ORDERS_PER_COMMAND};
+use rialto_model::{
+    Command, Event, Iceberg, IcebergOrder, NewOrder, OrderId, Outcome, Quantity, RejectReason,
+    SelfTrade, Side, TradingRules,
+};
+
+fn iceberg(terms: NewOrder, display_quantity: i64) -> Command {
+    Command::PlaceIceberg(IcebergOrder { terms, display_quantity: Quantity(display_quantity) })
+}
+
+fn enter(venue: &mut Venue, terms: NewOrder, display_quantity: i64) -> OrderId {
+    match venue.apply(iceberg(terms, display_quantity)) {
+        Outcome::Order { order, .. } => order,
+        other => panic!("{terms:?} was answered {other:?}"),
+    }
+}
+
+fn displayed(venue: &Venue, order: OrderId) -> i64 {
+    venue.core.order(order).unwrap().iceberg.unwrap().displayed.0
+}
+
+#[test]
+fn the_reserve_is_for_the_whole_quantity() {
+    let mut venue = Venue::ruled(TradingRules { taker_fee_ppm: 0, maker_fee_ppm: 0, ..rules() });
+    let order = enter(&mut venue, buy(ALICE, 100, 60), 10);
+    assert_eq!(venue.balance(ALICE, QUOTE), (FUNDS - 6_000, 6_000));
+    venue.enter(sell(BOB, 100, 25));
+    assert_eq!(venue.balance(ALICE, QUOTE), (FUNDS - 6_000, 3_500));
+    venue.cancel(ALICE, order);
+    assert_eq!(venue.balance(ALICE, QUOTE), (FUNDS - 2_500, 0));
+}
+
+#[test]
+fn quantities_at_their_limit_trade_part_by_part() {
+    let most = 1 << 60;
+    let quantity_max = Quantity(most);
+    let mut venue = Venue::ruled(TradingRules { quantity_max, risk: false, ..rules() });
+    let order = enter(&mut venue, buy(ALICE, 1, most), most - 1);
+    let beside = enter(&mut venue, buy(ALICE, 1, most), most / 100 + 1);
+    venue.enter(sell(BOB, 1, most));
+    assert_eq!(venue.trades(), [(1, most - 1), (1, 1)]);
+    assert_eq!(displayed(&venue, order), 1);
+    assert_eq!(displayed(&venue, beside), most / 100);
+}
+
+#[test]
+fn a_taker_meets_no_more_parts_than_orders_in_one_command() {
+    let mut venue = Venue::new();
+    for _ in 0..5 {
+        enter(&mut venue, buy(ALICE, 100, 100), 1);
+    }
+    venue.enter(sell(BOB, 100, 500));
+    assert_eq!(venue.trades().len(), ORDERS_PER_COMMAND as usize);
+    assert!(venue.events.len() <= EVENTS_PER_COMMAND, "{} events", venue.events.len());
+    venue.tick();
+    assert_eq!(venue.trades().len(), 500 - ORDERS_PER_COMMAND as usize);
+    assert_eq!(venue.queue(Side::Buy), []);
+}
+
+#[test]
+fn self_trade_prevention_reduces_what_is_hidden_first() {
+    let mut venue = Venue::new();
+    let order = enter(&mut venue, buy(CAROL, 100, 10), 4);
+    let decrement = |quantity| NewOrder {
+        self_trade: Some(SelfTrade::Decrement),
+        ..sell(CAROLS_OTHER, 100, quantity)
+    };
+    venue.enter(decrement(5));
+    assert_eq!((displayed(&venue, order), venue.trades().len()), (4, 0));
+    venue.enter(decrement(3));
+    assert_eq!(displayed(&venue, order), 2);
+    venue.enter(decrement(2));
+    assert_eq!(venue.queue(Side::Buy), []);
+}
+
+#[test]
+fn an_iceberg_is_remembered_with_its_display_quantity() {
+    let mut venue = Venue::new();
+    let client_order_id = "whale".parse().unwrap();
+    let terms = NewOrder { client_order_id, ..buy(ALICE, 100, 50) };
+    let first = enter(&mut venue, terms, 10);
+    let again = venue.apply(iceberg(terms, 10));
+    assert!(matches!(again, Outcome::Order { order, repeated: true, .. } if order == first));
+    assert!(matches!(venue.events[..], [Event::Repeated { .. }]));
+    let conflict = rejected(RejectReason::ClientIdConflict);
+    assert_eq!(venue.apply(iceberg(terms, 11)), conflict);
+    assert_eq!(venue.place(terms), conflict);
+}
+
+#[test]
+fn a_restart_changes_nothing_that_is_displayed() {
+    let mut venue = Venue::new();
+    let order = enter(&mut venue, buy(ALICE, 100, 50), 10);
+    venue.enter(buy(BOB, 100, 5));
+    venue.enter(sell(CAROL, 100, 4));
+    let restored = rialto_core::Core::restore(&venue.core.snapshot(), 7).unwrap();
+    assert_eq!(restored.order(order), venue.core.order(order));
+    let iceberg = restored.order(order).unwrap().iceberg;
+    let (display_quantity, displayed) = (Quantity(10), Quantity(6));
+    assert_eq!(iceberg, Some(Iceberg { display_quantity, displayed }));
+}
