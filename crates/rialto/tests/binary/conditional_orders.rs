@@ -1,0 +1,177 @@
+//! Conditional orders: on the command line, and after a kill of the real binary between the
+//! trigger and the entry.
+
+use crate::asking::{Client, Credentials, secret};
+use crate::operated::Operated;
+use crate::running::{Running, command, text};
+use serde_json::{Value, json};
+
+/// Orders that one trade triggers; several commands enter them.
+const ORDERS: usize = 700;
+
+struct Place {
+    operated: Operated,
+    /// Of a member that has base currency, and of one that has quote currency.
+    keys: [(String, String); 2],
+}
+
+impl Place {
+    fn member(&self, which: usize) -> Client {
+        let (id, secret) = (self.keys[which].0.clone(), secret(&self.keys[which].1).unwrap());
+        Client::new(&self.operated.venue.url(), Credentials::Key { id, secret })
+    }
+
+    fn says(&self, words: &[&str]) -> String {
+        let mut command = command(words);
+        command.args(["--url", &self.operated.venue.url(), "--key", &self.keys[0].0]);
+        let output = command.env("RIALTO_SECRET", &self.keys[0].1).output().unwrap();
+        text(&output.stdout) + &text(&output.stderr)
+    }
+
+    fn trade_at(&self, price: &str) {
+        for (which, side) in [(0, "sell"), (1, "buy")] {
+            let order = json!({
+                "instrument": "BTC-USD", "side": side, "quantity": "0.01", "price": price,
+            });
+            self.member(which).call("POST", "/v1/orders", Some(&order)).unwrap();
+        }
+    }
+
+    fn listed(&self, status: &str) -> Vec<Value> {
+        let path = format!("/v1/orders?status={status}&limit=1000");
+        self.member(0).get(&path).unwrap()["orders"].as_array().unwrap().clone()
+    }
+
+    /// Waits until so many orders are listed: the list follows the answers to orders.
+    fn until(&self, status: &str, count: usize) {
+        let began = std::time::Instant::now();
+        loop {
+            let listed = self.listed(status).len();
+            if listed == count {
+                return;
+            }
+            assert!(
+                began.elapsed() < crate::running::PATIENCE,
+                "{listed} {status} orders, not {count}"
+            );
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+fn open(dir: &std::path::Path) -> Place {
+    let operated = Operated::with_market(dir, &json!({}));
+    let keys = [(1, "BTC"), (2, "USD")].map(|(id, currency)| {
+        operated.post("members", &json!({ "member": id, "name": "client" }));
+        operated.post("accounts", &json!({ "account": id, "member": id, "name": "main" }));
+        let deposit = json!({
+            "account": id, "currency": currency, "amount": "1000000", "reference": "begin",
+        });
+        operated.post("deposits", &deposit);
+        let key = operated.post("keys", &json!({ "member": id, "scopes": ["read", "trade"] }));
+        let part = |name: &str| key[name].as_str().unwrap().to_owned();
+        (part("id"), part("secret"))
+    });
+    Place { operated, keys }
+}
+
+#[test]
+fn each_triggered_order_is_entered_once_though_the_venue_is_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = open(dir.path());
+    place.trade_at("100");
+    let row = json!({
+        "instrument": "BTC-USD", "side": "sell", "quantity": "0.01", "price": "96",
+        "trigger": "stop", "trigger_price": "95",
+    });
+    let rows: Vec<Value> = (0..50).map(|_| json!({ "place": row })).collect();
+    let rows = json!({ "rows": rows });
+    for _ in 0..ORDERS / 50 {
+        place.member(0).call("POST", "/v1/orders/batch", Some(&rows)).unwrap();
+    }
+    place.until("waiting", ORDERS);
+    place.trade_at("95");
+    place.operated.venue.kill();
+    place.operated.venue = Running::serve(dir.path(), "synced");
+
+    place.until("waiting", 0);
+    let mut open = place.listed("open");
+    assert_eq!(open.len(), ORDERS);
+    assert!(open.iter().all(|order| order["status"] == "open"), "{}", open[0]);
+    // The book has them once, and in the order in which they were entered.
+    let book = place.operated.client().get("/v1/book/BTC-USD").unwrap();
+    assert_eq!(book["asks"], json!([["96.00", "7.0000", ORDERS]]));
+    open.sort_by_key(|order| order["order_id"].as_str().unwrap().parse::<u64>().unwrap());
+    let buy = json!({
+        "instrument": "BTC-USD", "side": "buy", "quantity": "0.01", "price": "96",
+    });
+    place.member(1).call("POST", "/v1/orders", Some(&buy)).unwrap();
+    place.until("open", ORDERS - 1);
+    let left = place.listed("open");
+    assert!(left.iter().all(|order| order["order_id"] != open[0]["order_id"]));
+}
+
+#[test]
+fn the_command_line_enters_shows_and_cancels_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = open(dir.path());
+    place.trade_at("100");
+    let entered = place.says(&["order", "sell", "0.5", "BTC-USD", "--market", "--stop", "95"]);
+    assert!(entered.starts_with("waiting: sell BTC-USD, filled 0.00"), "{entered}");
+    let touched = ["order", "sell", "0.25", "BTC-USD", "--price", "109", "--take-profit", "110"];
+    let entered = place.says(&touched);
+    assert!(entered.starts_with("waiting: sell BTC-USD at 109.00"), "{entered}");
+    place.until("waiting", 2);
+    let listed = place.says(&["orders", "--waiting"]);
+    let column = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<_> = listed.lines().map(column).collect();
+    assert!(listed.lines().next().unwrap().contains("TRIGGER"), "{listed}");
+    assert_eq!((&lines[1][4][..], &lines[1][5][..]), ("stop", "95.00"), "{listed}");
+    assert_eq!((&lines[2][4][..], &lines[2][5][..]), ("take_profit", "110.00"), "{listed}");
+    assert!(lines.iter().skip(1).all(|line| line.last().unwrap() == "waiting"), "{listed}");
+
+    let refused = place.says(&["order", "sell", "1", "BTC-USD", "--market", "--stop", "100"]);
+    assert!(refused.contains("trigger_price") && refused.contains("would_trigger"), "{refused}");
+    let both = ["order", "sell", "1", "BTC-USD", "--market", "--stop", "9", "--take-profit", "9"];
+    assert!(place.says(&both).contains("cannot be used with"));
+    let cancelled = place.says(&["cancel", &lines[2][0]]);
+    assert!(cancelled.starts_with("cancelled"), "{cancelled}");
+    place.until("waiting", 1);
+    place.trade_at("94");
+    place.until("open", 0);
+    let ended = place.says(&["orders", "--ended"]);
+    assert!(ended.contains("cancelled (remainder)"), "{ended}");
+}
+
+#[test]
+fn the_command_line_enters_and_shows_trailing_stops() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = open(dir.path());
+    place.trade_at("100");
+    let trail = ["order", "sell", "0.5", "BTC-USD", "--market", "--trail", "2%"];
+    let entered = place.says(&trail);
+    assert!(entered.starts_with("waiting: sell BTC-USD, filled 0.00"), "{entered}");
+    let later = ["--trail", "1.5", "--activation", "120"];
+    let entered =
+        place.says(&[&["order", "sell", "1", "BTC-USD", "--price", "90"][..], &later].concat());
+    assert!(entered.starts_with("waiting: sell BTC-USD at 90.00"), "{entered}");
+    place.until("waiting", 2);
+    place.trade_at("110");
+    let began = std::time::Instant::now();
+    loop {
+        let listed = place.says(&["orders", "--waiting"]);
+        if listed.contains("stop 107.80, trails 2%") {
+            assert!(listed.contains("trails 1.50 from 120.00"), "{listed}");
+            break;
+        }
+        assert!(began.elapsed() < crate::running::PATIENCE, "{listed}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    for wrong in [["--trail", "x%"], ["--trail", "1.23456%"], ["--activation", "5"]] {
+        let said =
+            place.says(&[&["order", "sell", "1", "BTC-USD", "--market"][..], &wrong].concat());
+        assert!(said.contains("trail"), "{said}");
+    }
+    place.trade_at("107");
+    place.until("waiting", 1);
+}
