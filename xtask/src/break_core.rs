@@ -289,7 +289,7 @@ const ALTERATIONS: [Alteration; 41] = [
         test: SHALLOW,
     },
     Alteration {
-        decision: "a new part of an iceberg goes to the end of its price",
+        decision: "a new tranche of an iceberg goes to the end of its price",
         file: "icebergs.rs",
         from: "        market.book.requeue(&mut self.orders, slot);\n",
         to: "",

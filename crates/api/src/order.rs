@@ -680,7 +680,7 @@ pub enum OrderEvent {
         /// The most that it displays.
         display_quantity: Decimal,
     },
-    /// It displays a new part, at the end of the queue at its price.
+    /// It displays a new tranche, at the end of the queue at its price.
     IcebergRefreshed {
         /// The order.
         order_id: OrderId,
@@ -749,8 +749,8 @@ pub enum OrderEvent {
         /// The remaining quantity.
         remaining: Decimal,
     },
-    /// It got another price or a larger quantity. It lost its place in the queue, unless it is an iceberg
-    /// at the same price.
+    /// It got another price or a larger quantity, and lost its place in the queue. An iceberg that became
+    /// larger at the same price keeps it, and no `rested` follows.
     Amended {
         /// The order.
         order_id: OrderId,

@@ -227,7 +227,9 @@ impl Core {
         if quantity <= filled {
             return Err(RejectReason::QuantityBelowFilled);
         }
-        if detail.attributes.role == Role::Iceberg && !Iceberg::fits(display_quantity, quantity) {
+        if detail.attributes.role == Role::Iceberg
+            && !Iceberg::is_allowed(display_quantity, quantity)
+        {
             return Err(RejectReason::DisplayQuantityInvalid);
         }
         Ok(Change { price, quantity, filled })

@@ -2,9 +2,9 @@
 
 use crate::apply::refuse;
 use crate::book::Slot;
-use crate::client_ids::Extension;
 use crate::instruments::Market;
 use crate::orders::Role;
+use crate::place::Plan;
 use crate::{Core, EventSink};
 use rialto_model::{
     Command, Event, Iceberg, IcebergOrder, IcebergRefreshed, NewOrder, OrderKind, OrderSize,
@@ -17,8 +17,7 @@ pub(crate) const WITH_ICEBERGS: u32 = 8;
 const BLOCK_BITS: u32 = 10;
 const VACANT: Iceberg = Iceberg { display_quantity: Quantity::ZERO, displayed: Quantity::ZERO };
 
-/// The icebergs on the books of all instruments, by slot. Blocks come into being when an order in them is
-/// added.
+/// The icebergs on the books of all instruments, by slot. A block is allocated when its first iceberg is added.
 pub(crate) struct Icebergs {
     blocks: Vec<Option<Box<[Iceberg]>>>,
 }
@@ -30,12 +29,12 @@ impl Icebergs {
 
     pub(crate) fn get(&self, slot: Slot) -> &Iceberg {
         let (block, at) = Self::place(slot);
-        &self.blocks[block].as_ref().expect("its block came into being with it")[at]
+        &self.blocks[block].as_ref().expect("`set` allocated its block")[at]
     }
 
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Iceberg {
         let (block, at) = Self::place(slot);
-        &mut self.blocks[block].as_mut().expect("its block came into being with it")[at]
+        &mut self.blocks[block].as_mut().expect("`set` allocated its block")[at]
     }
 
     pub(crate) fn set(&mut self, slot: Slot, iceberg: Iceberg) {
@@ -74,26 +73,25 @@ impl Core {
         let IcebergOrder { terms, display_quantity } = order;
         let account = self.accounts.slot(terms.account)?;
         if !terms.client_order_id.is_empty() {
-            let extension = Extension::Display(*display_quantity);
-            return self.place_named(account, terms, Some(extension), sink);
+            return self.place_named(account, terms, Some(*display_quantity), sink);
         }
         let plan = self.plan_iceberg(account, terms, *display_quantity)?;
         Ok(self.accept(account, terms, &plan, *display_quantity, 0, sink))
     }
 
-    /// Checks what a plain order has not, and then the order.
+    /// Checks the attributes of an iceberg, and then those of any order.
     pub(crate) fn plan_iceberg(
         &self,
         account: u32,
         terms: &NewOrder,
         display_quantity: Quantity,
-    ) -> Result<crate::place::Plan, RejectReason> {
+    ) -> Result<Plan, RejectReason> {
         let market = &self.markets[usize::from(self.market(terms.instrument)?)];
         let quantity = check_combination(terms)?;
         market.check_quantity(quantity)?;
         let is_part = market.check_quantity(display_quantity).is_ok()
             && display_quantity < quantity
-            && Iceberg::fits(display_quantity, quantity);
+            && Iceberg::is_allowed(display_quantity, quantity);
         if !is_part {
             return Err(RejectReason::DisplayQuantityInvalid);
         }
@@ -114,18 +112,18 @@ impl Core {
         let icebergs =
             icebergs.filter(|slot| self.open.get(slot.at()).attributes.role == Role::Iceberg);
         let mut count = 0;
-        let display_rightly = icebergs.inspect(|_| count += 1).all(|slot| {
+        let are_valid = icebergs.inspect(|_| count += 1).all(|slot| {
             let Iceberg { display_quantity, displayed } = *self.icebergs.get(slot);
             let remaining = self.orders.get(slot).remaining;
             displayed.0 > 0
                 && displayed <= display_quantity.min(remaining)
-                && Iceberg::fits(display_quantity, self.open.get(slot.at()).total)
+                && Iceberg::is_allowed(display_quantity, self.open.get(slot.at()).total)
         });
-        display_rightly && count == market.icebergs
+        are_valid && count == market.icebergs
     }
 
     /// What an order on the book with this remaining quantity displays.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn displayed(&self, slot: Slot, remaining: Quantity) -> Quantity {
         match self.open.get(slot.at()).attributes.role {
             Role::Iceberg => self.icebergs.get(slot).displayed,
@@ -134,7 +132,7 @@ impl Core {
     }
 
     /// What a maker offers to a taker: what it displays, or all if no other order is at its price.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn offered(&self, market: &Market, slot: Slot, remaining: Quantity) -> Quantity {
         match market.book.is_alone(&self.orders, slot) {
             true => remaining,
@@ -142,8 +140,8 @@ impl Core {
         }
     }
 
-    /// Takes a trade from what an iceberg displays. A new part goes to the end of its price.
-    #[cold]
+    /// Takes a trade from what an iceberg displays. A new tranche goes to the end of its price.
+    #[inline(never)]
     pub(crate) fn trade_iceberg<S: EventSink>(
         &mut self,
         slot: Slot,
@@ -170,7 +168,7 @@ impl Core {
     }
 
     /// Makes an iceberg that traded in an auction display as much as it may, in its place.
-    #[cold]
+    #[inline(never)]
     pub(crate) fn display_again(&mut self, slot: Slot, remaining: Quantity) {
         let iceberg = self.icebergs.get_mut(slot);
         *iceberg = Iceberg::new(iceberg.display_quantity, remaining);
@@ -179,11 +177,9 @@ impl Core {
 
 /// Whether the attributes of an iceberg go together; its quantity.
 fn check_combination(terms: &NewOrder) -> Result<Quantity, RejectReason> {
-    let time_in_force = terms.time_in_force;
     let fits = terms.kind == OrderKind::Limit
         && terms.minimum_quantity == Quantity::ZERO
-        && !time_in_force.trades_at_once()
-        && !time_in_force.is_for_auction();
+        && terms.time_in_force.rests_in_trading();
     match terms.size {
         OrderSize::Base(quantity) if fits => Ok(quantity),
         _ => Err(RejectReason::InvalidCombination),

@@ -8,11 +8,11 @@ pub const ORDERS_PER_COMMAND: u32 = 256;
 /// How many steps of the search for the price of an auction count as one order. A step matches a level
 /// of one side with a level of the other.
 pub const SEARCH_STEPS_PER_ORDER: u32 = 8;
-/// The largest number of events of a command: two for each order that it touches, and six more for
+/// The largest number of events of a command: two for each order that it touches, and five more for
 /// an incoming and for a triggered order: an order whose next trade halts trading touches one order less,
-/// and has one event at the beginning and six at the end. Background work has one for each order, and one for each turn, which counts as an
+/// and has one event at the beginning, an iceberg two, and six at the end. Background work has one for each order, and one for each turn, which counts as an
 /// order.
-pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 11;
+pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 10;
 /// How many accounts are looked at, when the orders of a member or of the venue are cancelled, for
 /// what one order costs.
 pub const ACCOUNTS_PER_ORDER: u32 = 16;

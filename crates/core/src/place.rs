@@ -3,6 +3,7 @@
 use crate::apply::refuse;
 use crate::client_ids::Extension;
 use crate::fok::within;
+use crate::icebergs::WITH_ICEBERGS;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Attributes, Role};
@@ -61,15 +62,16 @@ impl Core {
         }
     }
 
-    /// Places an order that has a client order id, or an iceberg by its extension.
+    /// Places an order that has a client order id. An iceberg has a display quantity.
     #[inline(never)]
     pub(crate) fn place_named<S: EventSink>(
         &mut self,
         account: u32,
         terms: &NewOrder,
-        extension: Option<Extension>,
+        display_quantity: Option<Quantity>,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
+        let extension = display_quantity.map(Extension::Display);
         // Rules that know no minimum quantity do not remember one.
         let mut known = *terms;
         if !self.rules_since(WITH_MORE_ENTRIES) {
@@ -78,10 +80,6 @@ impl Core {
         if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
             return self.repeat(at, &known, extension, sink);
         }
-        let display_quantity = match extension {
-            Some(Extension::Display(quantity)) => Some(quantity),
-            _ => None,
-        };
         let plan = match display_quantity {
             Some(display_quantity) => self.plan_iceberg(account, terms, display_quantity),
             None => self.plan(account, terms),
@@ -219,18 +217,27 @@ impl Core {
             market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
         let (want, reserved) = self.want(account, market, terms, limit);
-        if terms.time_in_force == TimeInForce::Fok {
-            self.check_fill(account, market, terms, limit, want)?;
-        } else if terms.minimum_quantity != Quantity::ZERO {
-            let least = Remaining::Base(terms.minimum_quantity);
-            self.check_fill(account, market, terms, limit, least)?;
-        }
-        if market.rules().risk {
+        let is_covered = || {
+            if !market.rules().risk {
+                return true;
+            }
             let currency = market.reserved_currency(terms.side);
             let nothing = matches!(want, Remaining::Quote { base_left, .. } if base_left.0 == 0);
-            if nothing || self.ledger.balance(account, currency).available < reserved {
+            let available = self.ledger.balance(account, currency).available;
+            !nothing && available >= reserved
+        };
+        let must_fill = terms.time_in_force == TimeInForce::Fok;
+        if must_fill || terms.minimum_quantity != Quantity::ZERO {
+            // Which of the two reasons is given would show what icebergs hide to those who cannot trade.
+            if self.rules_since(WITH_ICEBERGS) && !is_covered() {
                 return Err(RejectReason::InsufficientBalance);
             }
+            let least = Remaining::Base(terms.minimum_quantity);
+            let least = if must_fill { want } else { least };
+            self.check_fill(account, market, terms, limit, least)?;
+        }
+        if !is_covered() {
+            return Err(RejectReason::InsufficientBalance);
         }
         Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
     }
@@ -364,8 +371,13 @@ impl Core {
         let rests = plan.rests && !plan.crosses;
         let reserved = plan.reserved;
         let is_iceberg = display_quantity != Quantity::ZERO;
-        let whole = rests && !is_iceberg;
-        sink.event(&Event::Accepted(Accepted { order, terms: accepted, reserved, rests: whole }));
+        let rests_plain = rests && !is_iceberg;
+        sink.event(&Event::Accepted(Accepted {
+            order,
+            terms: accepted,
+            reserved,
+            rests: rests_plain,
+        }));
         if is_iceberg {
             let (account, instrument, side) = (terms.account, terms.instrument, terms.side);
             let set = IcebergSet { order, account, instrument, side, display_quantity };

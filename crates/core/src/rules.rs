@@ -83,11 +83,13 @@
 //! | What | Version 7 | Version 8 |
 //! |---|---|---|
 //! | `PlaceIceberg` | [`CommandUnknown`] | accepted |
+//! | Order that must fill, of which neither enough can trade nor the balance is enough | [`Unfillable`] | [`InsufficientBalance`] |
 //!
 //! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`InvalidCombination`]: rialto_model::RejectReason::InvalidCombination
+//! [`InsufficientBalance`]: rialto_model::RejectReason::InsufficientBalance
 //! [`Unfillable`]: rialto_model::RejectReason::Unfillable
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
@@ -110,7 +112,8 @@
 //!   price and tick; expiry; collar; limits of the day and of continuous trading; open orders of the
 //!   account; room in the venue; reference price in a call, or liquidity at an allowed price (market
 //!   orders); smallest and largest notional; post-only, and collar, limits and notional of the price
-//!   slid to; room at the price; fill-or-kill or minimum quantity; balance.
+//!   slid to; room at the price; balance; fill-or-kill or minimum quantity. Before
+//!   rules version 8 the balance came last.
 //! - *PlaceConditional*: command that the version knows; account; client order id (repeat,
 //!   conflict); instrument; its state; restriction of the account; restriction of the instrument;
 //!   combination of attributes; quantity; trigger price, or distance, activation price and first
@@ -160,7 +163,7 @@
 //!
 //! # Icebergs
 //! An iceberg rests with its whole quantity, and displays at most its display quantity. In continuous
-//! trading a taker trades with what it displays. Once that is filled, the iceberg displays a new part and goes to
+//! trading a taker trades with what it displays. Once that is filled, the iceberg displays a new tranche and goes to
 //! the end of its price; if no other order is there, the taker trades with all of it in one trade. A
 //! fill-or-kill order, a minimum quantity, self-trade prevention and auctions count the whole quantity. An
 //! iceberg that traded in an auction keeps its place, and displays as much as it may.

@@ -108,7 +108,7 @@ impl Core {
         let remaining = market.book.reduce(&mut self.orders, slot, by);
         debug_assert!(remaining.0 > 0, "an order is reduced by less than all of it");
         if detail.attributes.role == Role::Iceberg {
-            self.icebergs.get_mut(slot).reduce(remaining);
+            self.icebergs.get_mut(slot).limit_to(remaining);
         }
         let needed = market.reserve(side, detail.price, remaining, detail.fees);
         let released = Amount(detail.reserved.0 - needed.0);

@@ -42,7 +42,7 @@ pub(crate) struct Book {
     pub(crate) asks: BTreeMap<Price, Level>,
     /// Prices at which what is displayed has changed since the last delta.
     pub(crate) dirty: Vec<(Side, Price)>,
-    /// Whether an order has changed, be it in what it hides, since [`Book::take_changed`].
+    /// Whether an order has changed since [`Book::take_changed`], hidden quantity included.
     changed: bool,
     dirty_since: Seq,
     pub(crate) last_delta: Seq,
@@ -227,7 +227,7 @@ impl Book {
         best.map(|(price, level)| shown(*price, Some(level)))
     }
 
-    /// Whether an order has changed since the last call, be it in what it hides: what would trade in an
+    /// Whether an order has changed since the last call, hidden quantity included: what would trade in an
     /// auction may then have changed.
     pub(crate) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)

@@ -118,12 +118,11 @@ impl Feed {
             .map(|order| order.order)
             .collect();
         let stray = self.orders.open().find(|order| {
-            let is_seen = match &order.iceberg {
-                Some(it) => it.displayed.0 > 0 && it.displayed <= it.display_quantity,
-                None => order.resting,
-            };
+            let displays_rightly = order.iceberg.as_ref().is_none_or(|it| {
+                order.resting == (it.displayed.0 > 0) && it.displayed <= it.display_quantity
+            });
             order.resting != on_books.contains(&order.order)
-                || order.resting != is_seen
+                || !displays_rightly
                 || !owned.contains(&order.order)
         });
         match stray {

@@ -114,7 +114,7 @@ impl Order {
                 iceberg.trade(by, remaining);
             }
             (Some(_), Cause::Auction) => self.display(remaining),
-            (Some(iceberg), Cause::Reduction) => iceberg.reduce(remaining),
+            (Some(iceberg), Cause::Reduction) => iceberg.limit_to(remaining),
         }
     }
 

@@ -61,11 +61,6 @@ impl Feed {
     pub(crate) fn rested(&mut self, at: Moment, event: &Rested) -> Result<(), FoldError> {
         let (slot, index) = self.open_order(at, event.order, event.instrument)?;
         self.touch(index);
-        let order = &self.orders.slab[slot as usize];
-        if order.iceberg.is_some() && order.resting {
-            // Its amendment names the price at which it was: it slid back there, and lost its place.
-            self.markets[index].book.remove(&mut self.orders, slot, at.seq);
-        }
         let order = &mut self.orders.slab[slot as usize];
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
@@ -315,7 +310,7 @@ impl Feed {
         let IcebergSet { display_quantity, .. } = *event;
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
         let is_part = (Quantity(1)..=order.remaining).contains(&display_quantity);
-        agree(at, event.order, "its display of a part", 1, i64::from(is_part))?;
+        agree(at, event.order, "its display of less than remains", 1, i64::from(is_part))?;
         order.iceberg = Some(Box::new(Iceberg { display_quantity, displayed: Quantity::ZERO }));
         self.orders.touch(slot, at);
         Ok(())
@@ -329,7 +324,7 @@ impl Feed {
         let (slot, index) = self.open_order(at, event.order, event.instrument)?;
         let order = &self.orders.slab[slot as usize];
         agree(at, event.order, "its stay on the book", 1, i64::from(order.resting))?;
-        agree(at, event.order, "its display of a part", 1, i64::from(order.iceberg.is_some()))?;
+        agree(at, event.order, "its being an iceberg", 1, i64::from(order.iceberg.is_some()))?;
         agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
         agree(at, event.order, "what it displays", event.displayed.0, order.displayed().0)?;
         self.touch(index);

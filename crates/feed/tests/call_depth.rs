@@ -138,3 +138,25 @@ fn the_public_learns_nothing_of_orders_that_do_not_move_the_price() {
     }
     assert_eq!(venue.mirrors[&SPOT].last_seq, before);
 }
+
+/// As docs/rules/icebergs.md says: the indicative levels count what is hidden, the depth does not.
+#[test]
+fn an_iceberg_shows_what_the_depth_of_the_call_lets_it() {
+    for (mode, bids, asks) in [
+        (CallDepth::Full, vec![(2, 101), (3, 99)], vec![(4, 100)]),
+        (CallDepth::Indicative, vec![(9, 101)], vec![(4, 101)]),
+        (CallDepth::Hidden, vec![], vec![]),
+    ] {
+        let mut venue = in_call(mode, &[], &[(4, 100)]);
+        let buy = |quantity, price| {
+            let (quantity, price) = (Quantity(quantity), Price(price));
+            NewOrder::limit(AccountId(1), SPOT, Side::Buy, quantity, price)
+        };
+        let (terms, display_quantity) = (buy(9, 101), Quantity(2));
+        send(&mut venue, &Command::PlaceIceberg(IcebergOrder { terms, display_quantity }));
+        send(&mut venue, &Command::Place(buy(3, 99)));
+        show(&mut venue);
+        let depth = venue.feed.depth(SPOT, 99).unwrap();
+        assert_eq!((told(&depth.bids), told(&depth.asks)), (bids, asks), "{mode:?}");
+    }
+}

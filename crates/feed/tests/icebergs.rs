@@ -202,7 +202,7 @@ fn at_another_price_it_displays_as_much_as_it_may() {
 
 #[test]
 fn an_amended_price_that_slides_back_loses_the_place() {
-    for quantity in [900, 1_000, 1_100] {
+    for quantity in [900, 1_000] {
         let (mut stage, iceberg, plain) = iceberg_and_plain();
         let events =
             [amended(iceberg, (105, 1_000), 105, quantity), rested(iceberg, 105, quantity)];
@@ -261,12 +261,12 @@ fn events_that_contradict_earlier_ones_are_refused() {
     let error = after_trade(|iceberg| refreshed(iceberg, 104, 100));
     assert!(error.contains("the price of order"), "{error}");
     let error = fails(&|_, _, plain| vec![refreshed(plain, 105, 30)]);
-    assert!(error.contains("its display of a part"), "{error}");
+    assert!(error.contains("its being an iceberg"), "{error}");
     let error = fails(&|_, iceberg, _| vec![iceberg_set(iceberg, 50)]);
     assert!(error.contains("its stay on the book"), "{error}");
     for display_quantity in [-1, 0, 11] {
         let entered = accepted(91, ALICE, Side::Sell, 105, 10, false);
         let error = fails(&|_, _, _| vec![entered, iceberg_set(91, display_quantity)]);
-        assert!(error.contains("its display of a part"), "{error}");
+        assert!(error.contains("its display of less than remains"), "{error}");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// The same with what a command has beside the terms of the order.
-    pub(crate) fn of_command(self, command: &Command) -> Asked {
+    pub(crate) fn with_extension(self, command: &Command) -> Asked {
         let display_quantity = match command {
             Command::PlaceIceberg(order) => Some(order.display_quantity),
             _ => None,
@@ -113,13 +113,13 @@ pub(crate) async fn with_limits(
     }
 }
 
-/// The same error of an amendment, which has no display quantity: its quantity is too large.
+/// The error of an amendment, which has no display quantity: it names the quantity.
 pub(crate) fn of_amendment(error: ApiError) -> ApiError {
     if error.code != RejectReason::DisplayQuantityInvalid.code() {
         return error;
     }
-    let parts = Iceberg::PARTS_MAX;
-    let message = format!("The new quantity is more than {parts} times the display_quantity.");
+    let most = Iceberg::TRANCHES_MAX;
+    let message = format!("The new quantity is more than {most} times the display_quantity.");
     ApiError { message: message.into(), ..error.of("quantity") }
 }
 
@@ -209,7 +209,7 @@ fn display_quantity(asked: &Asked, on: &Listing, lot: Quantity) -> Option<String
         format!("is not a multiple of the lot {}", said(lot))
     } else if display >= quantity {
         format!("is not below the quantity {}", said(quantity))
-    } else if Iceberg::fits(display, quantity) {
+    } else if Iceberg::is_allowed(display, quantity) {
         return None;
     } else {
         format!("is below a hundredth of the quantity {}", said(quantity))

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// A change of an open order. A field that is `None` stays as it is.
 ///
-/// A smaller quantity at the same price keeps the order's place in the queue; anything else loses it.
+/// A smaller quantity at the same price keeps the order's place in the queue, and so does a larger one of an
+/// iceberg; anything else loses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amend {
     /// The account that owns the order.

@@ -22,11 +22,12 @@ pub struct Accepted {
     pub terms: NewOrder,
     /// Moved from available to reserved: quote currency for a buy, base currency for a sell.
     pub reserved: Amount,
-    /// Whether the whole order went to the book without trading.
+    /// Whether the whole order went to the book without trading. It is false for an iceberg, of which [`Rested`]
+    /// follows.
     pub rests: bool,
 }
 
-/// The rest of an order after trading, or an amended order, joined the end of the queue at its
+/// The rest of an order after trading, an amended order or an iceberg joined the end of the queue at its
 /// price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rested {
@@ -169,6 +170,8 @@ pub struct Reduced {
 
 /// An order got another price or a larger quantity, lost its place in the queue and was entered
 /// again under the same id. Trades may follow, then [`Rested`] or [`Done`] unless it is filled.
+///
+/// An iceberg whose price is the same and whose remaining quantity grew keeps its place: none of them follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amended {
     /// The order.
@@ -355,7 +358,7 @@ pub enum Event {
     Ticked,
     /// An order was accepted.
     Accepted(Accepted),
-    /// An order went to the book after trading or amendment.
+    /// An order went to the book.
     Rested(Rested),
     /// Two orders traded.
     Trade(Trade),
@@ -363,7 +366,7 @@ pub enum Event {
     Done(Done),
     /// An order became smaller.
     Reduced(Reduced),
-    /// An order was changed and lost its place.
+    /// An order was changed, and lost its place unless it is an iceberg that grew.
     Amended(Amended),
     /// A command was refused.
     Rejected(Rejected),
@@ -592,7 +595,7 @@ pub enum Event {
     TrailActivated(TrailActivated),
     /// An iceberg was accepted.
     IcebergSet(IcebergSet),
-    /// An iceberg displays a new part.
+    /// An iceberg displays a new tranche.
     IcebergRefreshed(IcebergRefreshed),
 }
 

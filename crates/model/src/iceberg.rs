@@ -23,8 +23,8 @@ pub struct Iceberg {
 }
 
 impl Iceberg {
-    /// An order is for at most this many times the quantity that it displays.
-    pub const PARTS_MAX: i64 = 100;
+    /// The most tranches of an order: it is for at most this many times its display quantity.
+    pub const TRANCHES_MAX: i64 = 100;
 
     /// An iceberg of this remaining quantity that displays as much as it may.
     #[must_use]
@@ -32,15 +32,15 @@ impl Iceberg {
         Iceberg { display_quantity, displayed: display_quantity.min(remaining) }
     }
 
-    /// Whether an order for this quantity may display this much of it.
+    /// Whether an order for this quantity has no more tranches than it may.
     #[must_use]
-    pub fn fits(display_quantity: Quantity, quantity: Quantity) -> bool {
-        let most = display_quantity.0.saturating_mul(Self::PARTS_MAX);
+    pub fn is_allowed(display_quantity: Quantity, quantity: Quantity) -> bool {
+        let most = display_quantity.0.saturating_mul(Self::TRANCHES_MAX);
         display_quantity.0 > 0 && quantity.0 <= most
     }
 
     /// Takes a trade of `quantity`, which leaves `remaining`: first from what is displayed, then from one
-    /// part after the other. Returns whether it displays a new part.
+    /// tranche after the other. Returns whether it displays a new one.
     ///
     /// ```
     /// use rialto_model::{Iceberg, Quantity};
@@ -57,13 +57,13 @@ impl Iceberg {
             self.displayed.0 -= quantity.0;
             return false;
         }
-        let part = self.display_quantity.0;
-        self.displayed = Quantity(part - beyond % part).min(remaining);
+        let tranche = self.display_quantity.0;
+        self.displayed = Quantity(tranche - beyond % tranche).min(remaining);
         remaining.0 > 0
     }
 
-    /// Displays no more than what remains. What is hidden is reduced first.
-    pub fn reduce(&mut self, remaining: Quantity) {
+    /// Displays no more than what remains of a smaller order, which loses hidden quantity first.
+    pub fn limit_to(&mut self, remaining: Quantity) {
         self.displayed = self.displayed.min(remaining);
     }
 }
@@ -83,7 +83,7 @@ pub struct IcebergSet {
     pub display_quantity: Quantity,
 }
 
-/// An iceberg on the book displays a new part, at the end of the queue at its price.
+/// An iceberg on the book displays a new tranche, at the end of the queue at its price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IcebergRefreshed {
     /// The order.

@@ -115,6 +115,13 @@ impl TimeInForce {
         matches!(self, TimeInForce::Day | TimeInForce::Gfs)
     }
 
+    /// Whether what is left of an order may rest in continuous trading.
+    #[must_use]
+    #[inline]
+    pub fn rests_in_trading(self) -> bool {
+        !self.trades_at_once() && !self.is_for_auction()
+    }
+
     /// The first version of the rules that knows it.
     #[must_use]
     #[inline]
@@ -298,8 +305,7 @@ impl NewOrder {
     #[inline]
     pub fn after_entry(self) -> NewOrder {
         let time_in_force = self.time_in_force;
-        let may_rest = !time_in_force.trades_at_once() && !time_in_force.is_for_auction();
-        let kind = if may_rest { OrderKind::Limit } else { self.kind };
+        let kind = if time_in_force.rests_in_trading() { OrderKind::Limit } else { self.kind };
         NewOrder { kind, minimum_quantity: Quantity::ZERO, ..self }
     }
 

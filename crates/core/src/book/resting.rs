@@ -203,8 +203,10 @@ impl Book {
     /// Adds to an order, which keeps its place. The quantities there must have room for it.
     pub(crate) fn enlarge(&mut self, orders: &mut Orders, slot: Slot, by: Quantity) {
         let node = &mut orders.nodes[slot.index()];
+        let level = &mut self.levels.slab[node.level as usize];
+        let total = level.quantity.checked_add(by);
+        level.quantity = total.expect("there is room for the quantity");
         node.remaining.0 += by.0;
-        self.levels.slab[node.level as usize].quantity.0 += by.0;
     }
 
     /// The level at a price if the hint knows it, or none.

@@ -525,10 +525,7 @@ pub(super) fn resting(
 
 /// Whether an order may be an iceberg that displays at most `display_quantity`.
 fn is_iceberg(attributes: &Attributes, display_quantity: Quantity, total: Quantity) -> bool {
-    let time_in_force = attributes.time_in_force;
-    Iceberg::fits(display_quantity, total)
-        && !time_in_force.trades_at_once()
-        && !time_in_force.is_for_auction()
+    Iceberg::is_allowed(display_quantity, total) && attributes.time_in_force.rests_in_trading()
 }
 
 /// The id of an order that the core has accepted.
@@ -611,7 +608,7 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         taker.attributes.role = Role::Iceberg;
         let total = taker.filled.checked_add(taker.remaining()).unwrap_or(Quantity::MAX);
         let fine = taker.rests && is_iceberg(&taker.attributes, taker.display_quantity, total);
-        from.refuse_unless(fine, "an iceberg displays what it may not")?;
+        from.refuse_unless(fine, "an order cannot be an iceberg")?;
     }
     let fine = taker.filled.0 >= 0 && is_covered(&core.markets[usize::from(market)], &taker);
     from.refuse_unless(fine, "the order that is at work is not consistent")?;

@@ -221,6 +221,6 @@ pub(super) fn extension(from: &mut Reader<'_>) -> Result<Option<Extension>> {
         }
         2 if from.format >= WITH_TRAILING => Extension::Condition(Condition::Trail(trail(from)?)),
         3 if from.format >= WITH_ICEBERGS => Extension::Display(from.quantity()?),
-        _ => return Err(from.wrong("an order waits for nothing that is known")),
+        _ => return Err(from.wrong("an order was entered in no known way")),
     }))
 }

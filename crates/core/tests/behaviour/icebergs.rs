@@ -3,8 +3,8 @@
 use crate::venue::*;
 use rialto_core::{EVENTS_PER_COMMAND, ORDERS_PER_COMMAND};
 use rialto_model::{
-    Command, Event, Iceberg, IcebergOrder, NewOrder, OrderId, Outcome, Quantity, RejectReason,
-    SelfTrade, Side, TradingRules,
+    Command, Event, Iceberg, IcebergOrder, NewOrder, OrderId, Outcome, PostOnly, Quantity,
+    RejectReason, SelfTrade, Side, TimeInForce, TradingRules,
 };
 
 fn iceberg(terms: NewOrder, display_quantity: i64) -> Command {
@@ -34,7 +34,7 @@ fn the_reserve_is_for_the_whole_quantity() {
 }
 
 #[test]
-fn quantities_at_their_limit_trade_part_by_part() {
+fn quantities_at_their_limit_trade_tranche_by_tranche() {
     let most = 1 << 60;
     let quantity_max = Quantity(most);
     let mut venue = Venue::ruled(TradingRules { quantity_max, risk: false, ..rules() });
@@ -47,7 +47,7 @@ fn quantities_at_their_limit_trade_part_by_part() {
 }
 
 #[test]
-fn a_taker_meets_no_more_parts_than_orders_in_one_command() {
+fn a_taker_meets_no_more_tranches_than_orders_in_one_command() {
     let mut venue = Venue::new();
     for _ in 0..5 {
         enter(&mut venue, buy(ALICE, 100, 100), 1);
@@ -74,6 +74,52 @@ fn self_trade_prevention_reduces_what_is_hidden_first() {
     assert_eq!(displayed(&venue, order), 2);
     venue.enter(decrement(2));
     assert_eq!(venue.queue(Side::Buy), []);
+}
+
+#[test]
+fn an_iceberg_that_slides_back_without_growing_goes_to_the_end_of_its_price() {
+    for (quantity, place) in [(50, 1), (60, 0)] {
+        let mut venue = Venue::new();
+        venue.enter(buy(BOB, 100, 1));
+        let terms = NewOrder { post_only: PostOnly::Slide, ..sell(ALICE, 101, 50) };
+        let order = enter(&mut venue, terms, 10);
+        venue.enter(sell(BOB, 101, 1));
+        venue.amend(ALICE, order, Some(100), Some(quantity));
+        let queue: Vec<_> = venue.core.orders(SPOT, Side::Sell).map(|order| order.id).collect();
+        assert_eq!(queue[place], order, "{quantity}");
+        assert_eq!(venue.core.order(order).unwrap().price.0, 101);
+        let rested = venue.events.iter().any(|event| matches!(event, Event::Rested(_)));
+        assert_eq!(rested, place == 1, "what keeps its place does not rest again");
+    }
+}
+
+#[test]
+fn what_is_hidden_is_not_shown_to_those_who_cannot_pay() {
+    let must_fill = |account, quantity| {
+        let time_in_force = TimeInForce::Fok;
+        NewOrder { time_in_force, ..buy(account, 100, quantity) }
+    };
+    let at_least = |account, quantity| {
+        let (time_in_force, minimum_quantity) = (TimeInForce::Ioc, Quantity(quantity));
+        NewOrder { time_in_force, minimum_quantity, ..buy(account, 100, quantity) }
+    };
+    for rules_version in [7, 8] {
+        let mut venue = Venue::under(rules_version, rules());
+        let offered = sell(ALICE, 100, 50);
+        match rules_version {
+            7 => drop(venue.enter(offered)),
+            _ => drop(enter(&mut venue, offered, 5)),
+        }
+        venue.apply(Command::Withdraw(transfer(BOB, QUOTE, FUNDS, "all")));
+        let poor = rejected(RejectReason::InsufficientBalance);
+        assert_eq!(venue.place(must_fill(BOB, 50)), poor);
+        assert_eq!(venue.place(at_least(BOB, 50)), poor);
+        let before = rejected(RejectReason::Unfillable);
+        let now = if rules_version == 7 { before } else { poor };
+        assert_eq!(venue.place(must_fill(BOB, 51)), now);
+        assert_eq!(venue.place(at_least(BOB, 51)), now);
+        assert_eq!(venue.place(must_fill(CAROL, 51)), before);
+    }
 }
 
 #[test]

@@ -127,9 +127,9 @@ pub enum Alteration {
     TriggeredThoughRestricted,
     /// A trailing stop stays where it was when it became active.
     TrailsStandStill,
-    /// Of an iceberg that is alone at its price, each part trades alone.
+    /// Of an iceberg that is alone at its price, each tranche trades alone.
     IcebergsTradePartByPart,
-    /// A new part of an iceberg stands where the last one was.
+    /// A new tranche of an iceberg stands where the last one was.
     IcebergsKeepTheirPlace,
     /// An iceberg whose hidden quantity grows goes to the end of its price.
     IcebergsGrowAtTheEnd,

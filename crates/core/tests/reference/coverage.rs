@@ -158,8 +158,8 @@ pub const SITUATIONS: [(&str, u64); 84] = [
     ("orders triggered in several Ticks", 5),
     ("triggered order restricted", 2),
     ("snapshot with triggered orders", 10),
-    ("iceberg displayed a new part behind others", 50),
-    ("several parts of an iceberg traded at once", 20),
+    ("iceberg displayed a new tranche behind others", 50),
+    ("several tranches of an iceberg traded at once", 20),
     ("iceberg traded in an auction", 20),
     ("iceberg grew in its place", 10),
     ("fill-or-kill took what was hidden", 5),
@@ -478,10 +478,10 @@ impl Coverage {
             let Some(order) = iceberg(refreshed.order) else { continue };
             let beside = now.queue(order.instrument, order.side);
             if beside.iter().any(|it| it.price == order.price && it.place < order.place) {
-                self.saw("iceberg displayed a new part behind others");
+                self.saw("iceberg displayed a new tranche behind others");
             }
             if order.parts.is_some_and(|parts| trade.quantity > parts.most) {
-                self.saw("several parts of an iceberg traded at once");
+                self.saw("several tranches of an iceberg traded at once");
             }
             if let Command::Place(new) = command
                 && new.time_in_force == TimeInForce::Fok

@@ -44,8 +44,8 @@ const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
     ("smallest and largest notional", Reference::is_worth_enough_and_not_too_much),
     ("post-only, and collar, limits and notional of the price slid to", Reference::stays_passive),
     ("room at the price", Reference::has_room_at_its_price),
-    ("fill-or-kill or minimum quantity", Reference::is_filled_if_it_must_be),
     ("balance", Reference::is_affordable),
+    ("fill-or-kill or minimum quantity", Reference::is_filled_if_it_must_be),
 ];
 
 /// The names of the checks of an order, in their order.
@@ -127,7 +127,12 @@ impl Reference {
 
     /// The checks of an order that is not remembered.
     pub(super) fn check_new(&self, new: &NewOrder) -> Verdict {
-        OF_NEW_ORDERS.iter().try_for_each(|(_, check)| check(self, new))
+        let mut checks = OF_NEW_ORDERS;
+        if self.rules_version < 8 {
+            let last = checks.len() - 1;
+            checks.swap(last - 1, last);
+        }
+        checks.iter().try_for_each(|(_, check)| check(self, new))
     }
 
     /// What is remembered under the client order id of an order.

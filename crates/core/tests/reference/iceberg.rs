@@ -1,4 +1,4 @@
-//! Icebergs: what an order displays is used up part by part.
+//! Icebergs: what an order displays is used up tranche by tranche.
 
 use super::auction::is_for_auction;
 use super::entry::{Check, can_rest, demand};

@@ -39,7 +39,7 @@ pub(super) struct Deal {
     pub(super) taker_fee: i128,
     /// By how much the buyer has less to give away than before.
     pub(super) buyer_released: i128,
-    /// Whether the maker is an iceberg that displays a new part after it.
+    /// Whether the maker is an iceberg that displays a new tranche after it.
     pub(super) shows_new_part: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::page::{examples, orders};
 use crate::venue::{ALICE, BOB, SPOT, Venue, limit, rejected, rules};
 use rialto_model::{
     Amount, Command, Enumeration, Event, IcebergOrder, InstrumentState, NewOrder, OrderId,
-    OrderKind, OrderSize, Outcome, Price, Quantity, RejectReason, Side, TimeInForce,
+    OrderKind, OrderSize, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce,
 };
 
 const PAGE: &str = include_str!("../../../../docs/rules/icebergs.md");
@@ -78,9 +78,10 @@ fn icebergs_trade_as_the_page_says() {
 fn icebergs_are_amended_as_the_page_says() {
     let mut checked = 0;
     for cells in examples(PAGE).filter(|cells| cells[0].starts_with('R')) {
-        let [id, before, amendment, after] = &cells[..] else { panic!("{cells:?}") };
+        let [id, before, sold, amendment, after] = &cells[..] else { panic!("{cells:?}") };
         let mut venue = Venue::new();
         let first = enter_bids(&mut venue, before);
+        venue.enter(limit(BOB, Side::Sell, 100, number(sold)));
         let (quantity, price) = orders(amendment)[0];
         let outcome = venue.amend(ALICE, first, Some(price), Some(quantity));
         assert!(matches!(outcome, Outcome::Order { .. }), "{id}: {outcome:?}");
@@ -94,10 +95,11 @@ fn icebergs_are_amended_as_the_page_says() {
 fn icebergs_trade_in_auctions_as_the_page_says() {
     let mut checked = 0;
     for cells in examples(PAGE).filter(|cells| cells[0].starts_with('U')) {
-        let [id, before, offers, made, after] = &cells[..] else { panic!("{cells:?}") };
+        let [id, before, sold, offers, made, after] = &cells[..] else { panic!("{cells:?}") };
         let mut venue = Venue::new();
-        venue.set_state(InstrumentState::Call);
         enter_bids(&mut venue, before);
+        venue.enter(limit(BOB, Side::Sell, 100, number(sold)));
+        venue.set_state(InstrumentState::Call);
         for (quantity, price) in orders(offers) {
             venue.enter(limit(BOB, Side::Sell, price, quantity));
         }
@@ -112,7 +114,7 @@ fn icebergs_trade_in_auctions_as_the_page_says() {
 }
 
 #[test]
-fn a_new_part_is_told_with_what_it_displays() {
+fn a_new_tranche_is_told_with_what_it_displays() {
     let mut venue = Venue::new();
     let first = enter_bids(&mut venue, "2/6@100 3@100");
     venue.place(limit(BOB, Side::Sell, 100, 2));
@@ -165,6 +167,11 @@ fn icebergs_are_refused_as_the_page_says() {
     let grown = venue.amend(ALICE, order, None, Some(401));
     assert_eq!(grown, rejected(RejectReason::DisplayQuantityInvalid));
     assert_eq!(bids(&venue), "4/400@100");
+    let mut calling = Venue::new();
+    calling.set_state(InstrumentState::Call);
+    let passive = NewOrder { post_only: PostOnly::Reject, ..terms };
+    let refused = calling.apply(Command::PlaceIceberg(iceberg(passive, 100)));
+    assert_eq!(refused, rejected(RejectReason::WrongPhase));
     let mut older = Venue::under(7, rules());
     let refused = older.apply(Command::PlaceIceberg(iceberg(terms, 100)));
     assert_eq!(refused, rejected(RejectReason::CommandUnknown));

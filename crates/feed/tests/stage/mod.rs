@@ -247,7 +247,7 @@ pub fn rested(number: u64, price: i64, remaining: i64) -> Event {
     })
 }
 
-/// Alice's iceberg displays a new part.
+/// Alice's iceberg displays a new tranche.
 pub fn refreshed(number: u64, price: i64, displayed: i64) -> Event {
     Event::IcebergRefreshed(IcebergRefreshed {
         order: order_id(number),

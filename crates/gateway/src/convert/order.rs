@@ -74,7 +74,7 @@ pub(crate) fn entering(
     let immediate = request.trigger_at_once;
     if let Some(text) = &request.display_quantity {
         let display_quantity = decimal::quantity("display_quantity", text, on)?;
-        if waits(request) {
+        if is_conditional(request) {
             let message = "A conditional order has no display_quantity.";
             return Err(ApiError::invalid("display_quantity", message));
         }
@@ -100,7 +100,7 @@ pub(crate) fn entering(
 }
 
 /// Whether the request has a field of a conditional order.
-fn waits(request: &OrderRequest<'_>) -> bool {
+fn is_conditional(request: &OrderRequest<'_>) -> bool {
     request.trigger.is_some()
         || request.trigger_price.is_some()
         || request.trigger_at_once

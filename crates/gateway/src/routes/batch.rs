@@ -201,7 +201,7 @@ async fn batch_result(
             let error = match row {
                 Ok(Prepared { command, placed: Some(placed), .. }) => match terms_of(command) {
                     Some(terms) => {
-                        let asked = asked_of(&terms).of_command(command);
+                        let asked = asked_of(&terms).with_extension(command);
                         with_limits(gate, &call.cx(), &asked, &placed.listing, error.clone()).await
                     }
                     None => of_amendment(error.clone()),

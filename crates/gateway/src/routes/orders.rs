@@ -60,7 +60,7 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let answer = match sent {
         Ok(answer) => answer,
         Err(error) => {
-            let asked = asked_of(&order).of_command(&command);
+            let asked = asked_of(&order).with_extension(&command);
             return Err(with_limits(gate, &cx, &asked, &listing, error).await);
         }
     };

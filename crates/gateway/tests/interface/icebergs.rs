@@ -67,7 +67,7 @@ fn the_public_sees_one_part_after_the_other_and_the_owner_all() {
     assert_eq!(shown(&venue, &alice, order, &seq)["displayed"], "0.0600");
     let seq = take(&venue, &bob, "0.06");
     let behind = json!([[plain["order_id"], "100.00", "0.0300"], [order, "100.00", "0.1000"]]);
-    assert_eq!(asks(&venue, 3, &seq), behind, "a new part is at the end of the queue");
+    assert_eq!(asks(&venue, 3, &seq), behind, "a new tranche is at the end of the queue");
     let path = format!("/v1/orders/{}", plain["order_id"].as_str().unwrap());
     venue.ask(&bob, "DELETE", &path, Value::Null).expect(200);
 

@@ -315,7 +315,7 @@ pub fn trailing_order(bounds: Bounds) -> impl Strategy<Value = TrailingOrder> {
 pub fn iceberg_order(bounds: Bounds) -> impl Strategy<Value = IcebergOrder> {
     (limit_order(bounds), 1..=10_i64).prop_map(|(terms, display_quantity)| {
         let in_force = terms.time_in_force;
-        let rests = !in_force.trades_at_once() && !in_force.is_for_auction();
+        let rests = in_force.rests_in_trading();
         let terms = NewOrder {
             kind: OrderKind::Limit,
             time_in_force: if rests { in_force } else { TimeInForce::Gtc },

@@ -1,4 +1,4 @@
-//! Icebergs in the core: an order trades with one part after the other.
+//! Icebergs in the core: an order trades with one tranche after the other.
 
 use super::check::{Traded, refused};
 use crate::drive::FundedCore;
@@ -11,28 +11,28 @@ use rialto_workload::pair_beside;
 
 /// The target of a trade and the refresh behind it, in nanoseconds.
 const REFRESH_NS: f64 = 500.0;
-/// The parts of each iceberg, which is the most that the rules allow.
-const PARTS: i64 = 100;
+/// The tranches of each iceberg, as many as the rules allow.
+const TRANCHES: i64 = 100;
 
-const TURNS: &str = "Icebergs of 100 parts at one price take turns. One order trades with all parts, in the \
+const TURNS: &str = "Icebergs of 100 tranches at one price take turns. One order trades with all of them, in the \
     command that enters it and the ticks behind it. The figure is their time over the number of trades; all \
     but the last trade with each iceberg are followed by a refresh.";
-const PLAIN: &str = "As many plain orders of the size of a part, at the same price.";
+const PLAIN: &str = "As many plain orders of the size of a tranche, at the same price.";
 const PROCESSOR: &str = "In processor time of the thread, so that other work on the machine is not in \
     it.";
 
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let icebergs = context.sized(100, 5);
-    let trades = icebergs * PARTS as usize;
-    let work = format!("core, an order trades with {icebergs} icebergs of {PARTS} parts");
+    let trades = icebergs * TRANCHES as usize;
+    let work = format!("core, an order trades with {icebergs} icebergs of {TRANCHES} tranches");
     let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
     context.progress(&format!("  {}", case.work));
     let [maker, taker] = pair();
-    let part = maker_quantity(&maker);
-    let taker = NewOrder { size: OrderSize::Base(Quantity(part.0 * trades as i64)), ..taker };
+    let tranche = maker_quantity(&maker);
+    let taker = NewOrder { size: OrderSize::Base(Quantity(tranche.0 * trades as i64)), ..taker };
     let iceberg = Command::PlaceIceberg(IcebergOrder {
-        terms: NewOrder { size: OrderSize::Base(Quantity(part.0 * PARTS)), ..maker },
-        display_quantity: part,
+        terms: NewOrder { size: OrderSize::Base(Quantity(tranche.0 * TRANCHES)), ..maker },
+        display_quantity: tranche,
     });
     let name = case.to_string();
     let (mut refreshed, mut plain) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! The crowd: leaves orders further away, takes some back, makes some smaller, lets some expire.
 
-use super::icebergs::resting;
+use super::icebergs::resting_command;
 use super::makers::is_open;
 use super::now;
 use super::plan::{Plan, Purpose};
@@ -76,7 +76,7 @@ impl Crowd {
             order.time_in_force = auction_only;
             order.expire_at = Timestamp::ZERO;
         }
-        plan.add(purpose, resting(world, market, order));
+        plan.add(purpose, resting_command(world, market, order));
         self.touch_another(list, account, world, feed, plan);
     }
 

@@ -5,16 +5,16 @@ use rialto_model::{Command, IcebergOrder, NewOrder, OrderSize, Quantity};
 
 /// How often an order that rests is an iceberg.
 const ICEBERGS: f64 = 0.04;
-/// The number of parts that an iceberg displays one after the other, at least and at most.
-const PARTS: (f64, f64) = (4.0, 20.0);
+/// The number of tranches of an iceberg, at least and at most.
+const TRANCHES: (f64, f64) = (4.0, 20.0);
 
-/// Enters an order that rests, sometimes as an iceberg.
-pub(super) fn resting(world: &mut World, market: usize, order: NewOrder) -> Command {
+/// The command that enters an order that rests, sometimes as an iceberg.
+pub(super) fn resting_command(world: &mut World, market: usize, order: NewOrder) -> Command {
     if world.dice.chance(ICEBERGS) && !order.time_in_force.is_for_auction() {
-        let parts = world.dice.between(PARTS.0, PARTS.1);
+        let tranches = world.dice.between(TRANCHES.0, TRANCHES.1);
         let lot = world.instruments[market].spec.rules.lot.0;
         if let OrderSize::Base(quantity) = order.size
-            && let display_quantity = Quantity((quantity.0 as f64 / parts) as i64 / lot * lot)
+            && let display_quantity = Quantity((quantity.0 as f64 / tranches) as i64 / lot * lot)
             && display_quantity > Quantity::ZERO
         {
             return Command::PlaceIceberg(IcebergOrder { terms: order, display_quantity });

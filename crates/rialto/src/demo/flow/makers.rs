@@ -1,6 +1,6 @@
 //! Market makers: each keeps a ladder of quotes around its estimate of the value.
 
-use super::icebergs::resting;
+use super::icebergs::resting_command;
 use super::plan::{Plan, Purpose};
 use super::world::{Entry, World};
 use crate::demo::markets::{MARKETS, Role, accounts};
@@ -88,7 +88,7 @@ impl Makers {
             order.post_only = PostOnly::Slide;
         }
         slot.waits = true;
-        plan.add(Purpose::Quote(at as u32), resting(world, market, order));
+        plan.add(Purpose::Quote(at as u32), resting_command(world, market, order));
         let old = slot.order.take().filter(|order| is_open(feed, *order));
         if let Some(order) = old {
             plan.add(Purpose::Plain, Command::Cancel { account, order: OrderRef::Id(order) });
