@@ -4,6 +4,7 @@ use crate::book::{LimitOrder, Slot};
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, Role, STAND_IN};
+use crate::place::BALANCE_FIRST;
 use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -87,15 +88,20 @@ impl Core {
         // Only its hidden quantity grows.
         let stays = is_iceberg && limit == detail.price && remaining > old_remaining;
         let leaving = if limit == detail.price { old_remaining } else { Quantity::ZERO };
-        market.check_level(side, limit, remaining, leaving, self.limits.orders_max)?;
         let fees = market.fees(detail.fees.residue());
         let reserved = market.reserve(side, limit, remaining, fees);
         let currency = market.reserved_currency(side);
         let more = Amount(reserved.0 - detail.reserved.0);
+        let is_short =
+            more != Amount::ZERO && self.ledger.balance(detail.account, currency).available < more;
+        if is_short && self.rules_since(BALANCE_FIRST) {
+            return Err(RejectReason::InsufficientBalance);
+        }
+        market.check_level(side, limit, remaining, leaving, self.limits.orders_max)?;
+        if is_short {
+            return Err(RejectReason::InsufficientBalance);
+        }
         if more != Amount::ZERO {
-            if self.ledger.balance(detail.account, currency).available < more {
-                return Err(RejectReason::InsufficientBalance);
-            }
             self.ledger.reserve(detail.account, currency, more);
         }
         let order = self.orders.get(slot);

@@ -5,6 +5,7 @@ use crate::book::LimitOrder;
 use crate::client_ids::Extension;
 use crate::instruments::{Market, check_sum};
 use crate::orders::{Attributes, Detail, Role};
+use crate::place::BALANCE_FIRST;
 use crate::triggers::{MARKS_MAX, WITH_TRAILING, WITH_TRIGGERS};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -131,14 +132,17 @@ impl Core {
             return Err(RejectReason::VenueFull);
         }
         market.check_notional(limit, quantity)?;
+        let reserved = market.reserve(terms.side, limit, quantity, market.fees(0));
+        let currency = market.reserved_currency(terms.side);
+        let is_short =
+            market.rules().risk && self.ledger.balance(account, currency).available < reserved;
+        if is_short && self.rules_since(BALANCE_FIRST) {
+            return Err(RejectReason::InsufficientBalance);
+        }
         let held = || market.triggers.quantity_beside(terms.side, &condition);
         check_sum(held, quantity, self.limits.orders_max)?;
-        let reserved = market.reserve(terms.side, limit, quantity, market.fees(0));
-        if market.rules().risk {
-            let currency = market.reserved_currency(terms.side);
-            if self.ledger.balance(account, currency).available < reserved {
-                return Err(RejectReason::InsufficientBalance);
-            }
+        if is_short {
+            return Err(RejectReason::InsufficientBalance);
         }
         Ok(Plan { market: at, condition, quantity, limit, expire_at, reserved })
     }

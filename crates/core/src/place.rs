@@ -3,7 +3,6 @@
 use crate::apply::refuse;
 use crate::client_ids::Extension;
 use crate::fok::within;
-use crate::icebergs::WITH_ICEBERGS;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Attributes, Role};
@@ -19,6 +18,9 @@ use rialto_model::{
 /// The version since which market orders may rest, orders have their limits from the levels of the book,
 /// and a minimum quantity may have to trade at once.
 pub(crate) const WITH_MORE_ENTRIES: u32 = 5;
+/// The version since which the balance is checked before what depends on the quantities of other orders, which
+/// may be hidden: an account that cannot pay learns nothing of them from the reason of its refusal.
+pub(crate) const BALANCE_FIRST: u32 = 8;
 /// The prices of the other side that an order of kind five levels takes.
 const LEVELS_TAKEN: usize = 5;
 /// The distance, in orders, at which index entries are prefetched.
@@ -213,8 +215,6 @@ impl Core {
                 limit = market.slide(terms.side, terms.post_only, best, quantity, checked)?;
                 crosses = market.book.reaches(terms.side, limit);
             }
-            let leaving = Quantity::ZERO;
-            market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
         let (want, reserved) = self.want(account, market, terms, limit);
         let is_covered = || {
@@ -226,17 +226,21 @@ impl Core {
             let available = self.ledger.balance(account, currency).available;
             !nothing && available >= reserved
         };
-        let must_fill = terms.time_in_force == TimeInForce::Fok;
-        if must_fill || terms.minimum_quantity != Quantity::ZERO {
-            // Which of the two reasons is given would show what icebergs hide to those who cannot trade.
-            if self.rules_since(WITH_ICEBERGS) && !is_covered() {
-                return Err(RejectReason::InsufficientBalance);
-            }
+        let balance_first = self.rules_since(BALANCE_FIRST);
+        if balance_first && !is_covered() {
+            return Err(RejectReason::InsufficientBalance);
+        }
+        if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
+            let leaving = Quantity::ZERO;
+            market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
+        }
+        if terms.time_in_force == TimeInForce::Fok {
+            self.check_fill(account, market, terms, limit, want)?;
+        } else if terms.minimum_quantity != Quantity::ZERO {
             let least = Remaining::Base(terms.minimum_quantity);
-            let least = if must_fill { want } else { least };
             self.check_fill(account, market, terms, limit, least)?;
         }
-        if !is_covered() {
+        if !balance_first && !is_covered() {
             return Err(RejectReason::InsufficientBalance);
         }
         Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })

@@ -83,12 +83,13 @@
 //! | What | Version 7 | Version 8 |
 //! |---|---|---|
 //! | `PlaceIceberg` | [`CommandUnknown`] | accepted |
-//! | Order that must fill, of which neither enough can trade nor the balance is enough | [`Unfillable`] | [`InsufficientBalance`] |
+//! | Order or amendment that the balance does not cover, and that is too much for its price or cannot fill | [`QuantityTooLarge`], [`Unfillable`]: the balance is checked last | [`InsufficientBalance`] |
 //!
 //! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`InvalidCombination`]: rialto_model::RejectReason::InvalidCombination
+//! [`QuantityTooLarge`]: rialto_model::RejectReason::QuantityTooLarge
 //! [`InsufficientBalance`]: rialto_model::RejectReason::InsufficientBalance
 //! [`Unfillable`]: rialto_model::RejectReason::Unfillable
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
@@ -112,13 +113,12 @@
 //!   price and tick; expiry; collar; limits of the day and of continuous trading; open orders of the
 //!   account; room in the venue; reference price in a call, or liquidity at an allowed price (market
 //!   orders); smallest and largest notional; post-only, and collar, limits and notional of the price
-//!   slid to; room at the price; balance; fill-or-kill or minimum quantity. Before
-//!   rules version 8 the balance came last.
+//!   slid to; balance; room at the price; fill-or-kill or minimum quantity.
 //! - *PlaceConditional*: command that the version knows; account; client order id (repeat,
 //!   conflict); instrument; its state; restriction of the account; restriction of the instrument;
 //!   combination of attributes; quantity; trigger price, or distance, activation price and first
 //!   trigger price; price and tick; expiry; whether the last price has reached the trigger price; open orders of the account; room in the venue; smallest and
-//!   largest notional; room at the trigger price; balance.
+//!   largest notional; balance; room at the trigger price.
 //! - *PlaceTrailing*: as *PlaceConditional*.
 //! - *PlaceIceberg*: command that the version knows; account; client order id (repeat, conflict);
 //!   instrument; combination of attributes; quantity; display quantity; and then as *Place*.
@@ -126,7 +126,7 @@
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
 //!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new
 //!   total; what has traded already; the display quantity of an iceberg; post-only, and collar, limits and notional of the price slid to;
-//!   room at the price; balance.
+//!   balance; room at the price.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
 //!   held; room for the reference.
 //! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; whether the

@@ -1,10 +1,11 @@
 //! Icebergs beside the examples of their page: reserves, limits, names and bounds.
 
 use crate::venue::*;
-use rialto_core::{EVENTS_PER_COMMAND, ORDERS_PER_COMMAND};
+use rialto_core::{EVENTS_PER_COMMAND, LEVEL_QUANTITY_MAX, ORDERS_PER_COMMAND};
 use rialto_model::{
-    Command, Event, Iceberg, IcebergOrder, NewOrder, OrderId, Outcome, PostOnly, Quantity,
-    RejectReason, SelfTrade, Side, TimeInForce, TradingRules,
+    Command, ConditionalOrder, Event, Iceberg, IcebergOrder, NewOrder, OrderId, Outcome, PostOnly,
+    Price, Quantity, RejectReason, SelfTrade, Side, TimeInForce, TradingRules, Trigger,
+    TriggerKind,
 };
 
 fn iceberg(terms: NewOrder, display_quantity: i64) -> Command {
@@ -119,6 +120,32 @@ fn what_is_hidden_is_not_shown_to_those_who_cannot_pay() {
         assert_eq!(venue.place(must_fill(BOB, 51)), now);
         assert_eq!(venue.place(at_least(BOB, 51)), now);
         assert_eq!(venue.place(must_fill(CAROL, 51)), before);
+    }
+}
+
+#[test]
+fn the_room_at_a_price_is_not_shown_to_those_who_cannot_pay() {
+    let most = LEVEL_QUANTITY_MAX;
+    let rules = TradingRules { quantity_max: Quantity(most), ..rules() };
+    for rules_version in [7, 8] {
+        let mut venue = Venue::under(rules_version, rules);
+        venue.enter(buy(ALICE, 1, 50));
+        let own = venue.enter(buy(BOB, 1, 10));
+        let trigger = Trigger { kind: TriggerKind::Stop, price: Price(2) };
+        let waiting = |quantity| {
+            let terms = buy(BOB, 1, quantity);
+            Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate: false })
+        };
+        assert!(!venue.apply(waiting(50)).is_rejected());
+        for (beside, reason) in
+            [(0, RejectReason::QuantityTooLarge), (60, RejectReason::InsufficientBalance)]
+        {
+            let now = if rules_version == 7 { reason } else { RejectReason::InsufficientBalance };
+            let quantity = most - beside;
+            assert_eq!(venue.place(buy(BOB, 1, quantity)), rejected(now));
+            assert_eq!(venue.amend(BOB, own, None, Some(quantity)), rejected(now));
+            assert_eq!(venue.apply(waiting(quantity)), rejected(now));
+        }
     }
 }
 

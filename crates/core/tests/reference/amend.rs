@@ -66,9 +66,6 @@ const CHECKS: [Check<Amend>; 16] = [
             venue.check_slid(change.price, &venue.changed(change)?, change.total)
         })
     }),
-    ("room at the price", |venue, amend| {
-        venue.unless_it_shrinks(amend, |change| venue.check_level(&venue.changed(change)?))
-    }),
     ("balance", |venue, amend| {
         venue.unless_it_shrinks(amend, |change| {
             let order = venue.changed(change)?;
@@ -76,6 +73,9 @@ const CHECKS: [Check<Amend>; 16] = [
             let available = || venue.available(order.account, venue.held_currency(&order));
             demand(more <= 0 || more <= available(), RejectReason::InsufficientBalance)
         })
+    }),
+    ("room at the price", |venue, amend| {
+        venue.unless_it_shrinks(amend, |change| venue.check_level(&venue.changed(change)?))
     }),
 ];
 
@@ -144,7 +144,7 @@ impl Reference {
     }
 
     pub(super) fn amend(&mut self, amend: &Amend) -> Result<Outcome, RejectReason> {
-        CHECKS.iter().try_for_each(|(_, check)| check(self, amend))?;
+        self.check_all(&CHECKS, amend)?;
         let change = self.change(amend);
         let old = change.old;
         if change.shrinks {

@@ -125,6 +125,11 @@ const CHECKS: [Check<Conditional>; 15] = [
         let listed = venue.listed(new.terms.instrument)?;
         listed.check_notional(listed.notional(venue.limit_waiting(new), quantity(&new.terms)))
     }),
+    ("balance", |venue, new| {
+        let order = venue.waiting(new)?;
+        let available = venue.available(order.account, venue.held_currency(&order));
+        demand(venue.hold(&order).0 <= available, RejectReason::InsufficientBalance)
+    }),
     ("room at the trigger price", |venue, new| {
         let order = venue.waiting(new)?;
         let place = |order: &Order| {
@@ -138,11 +143,6 @@ const CHECKS: [Check<Conditional>; 15] = [
             .iter()
             .filter(|other| other.instrument == order.instrument && place(other) == place(&order));
         venue.check_sum(others, &order)
-    }),
-    ("balance", |venue, new| {
-        let order = venue.waiting(new)?;
-        let available = venue.available(order.account, venue.held_currency(&order));
-        demand(venue.hold(&order).0 <= available, RejectReason::InsufficientBalance)
     }),
 ];
 
@@ -176,7 +176,7 @@ impl Reference {
         if let Some(first) = self.entered_before(&new.terms) {
             return Ok(self.repeat(&new.terms, &first));
         }
-        let verdict = CHECKS.iter().try_for_each(|(_, check)| check(self, new));
+        let verdict = self.check_all(&CHECKS, new);
         let answer = verdict.map(|()| self.let_wait(new));
         if !new.terms.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });

@@ -43,8 +43,8 @@ const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
     ),
     ("smallest and largest notional", Reference::is_worth_enough_and_not_too_much),
     ("post-only, and collar, limits and notional of the price slid to", Reference::stays_passive),
-    ("room at the price", Reference::has_room_at_its_price),
     ("balance", Reference::is_affordable),
+    ("room at the price", Reference::has_room_at_its_price),
     ("fill-or-kill or minimum quantity", Reference::is_filled_if_it_must_be),
 ];
 
@@ -125,14 +125,17 @@ impl Reference {
         answer
     }
 
+    /// Makes the checks in their order. Before rules version 8 the balance comes last.
+    pub(super) fn check_all<T>(&self, checks: &[Check<T>], asked: &T) -> Verdict {
+        let is_late = |name: &str| name == "balance" && self.rules_version < 8;
+        let early = checks.iter().filter(|(name, _)| !is_late(name));
+        let late = checks.iter().filter(|(name, _)| is_late(name));
+        early.chain(late).try_for_each(|(_, check)| check(self, asked))
+    }
+
     /// The checks of an order that is not remembered.
     pub(super) fn check_new(&self, new: &NewOrder) -> Verdict {
-        let mut checks = OF_NEW_ORDERS;
-        if self.rules_version < 8 {
-            let last = checks.len() - 1;
-            checks.swap(last - 1, last);
-        }
-        checks.iter().try_for_each(|(_, check)| check(self, new))
+        self.check_all(&OF_NEW_ORDERS, new)
     }
 
     /// What is remembered under the client order id of an order.

@@ -209,7 +209,8 @@ pub(super) struct Amend {
     /// The new limit; the order loses its place in the queue.
     #[arg(long, required_unless_present = "quantity")]
     price: Option<String>,
-    /// The new total quantity, the filled quantity included. A smaller one keeps the order's place.
+    /// The new total quantity, the filled quantity included. A smaller one keeps the order's place, and so
+    /// does a larger one of an iceberg.
     #[arg(long)]
     quantity: Option<String>,
     #[command(flatten)]
