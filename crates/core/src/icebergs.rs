@@ -2,6 +2,7 @@
 
 use crate::apply::refuse;
 use crate::book::Slot;
+use crate::by_slot::BySlot;
 use crate::instruments::Market;
 use crate::orders::Role;
 use crate::place::Plan;
@@ -14,43 +15,12 @@ use rialto_model::{
 /// The version since which there are icebergs.
 pub(crate) const WITH_ICEBERGS: u32 = 8;
 
-const BLOCK_BITS: u32 = 10;
-const VACANT: Iceberg = Iceberg { display_quantity: Quantity::ZERO, displayed: Quantity::ZERO };
+/// The icebergs on the books of all instruments.
+pub(crate) type Icebergs = BySlot<Iceberg>;
 
-/// The icebergs on the books of all instruments, by slot. A block is allocated when its first iceberg is added.
-pub(crate) struct Icebergs {
-    blocks: Vec<Option<Box<[Iceberg]>>>,
-}
-
-impl Icebergs {
-    pub(crate) fn new() -> Icebergs {
-        Icebergs { blocks: Vec::new() }
-    }
-
-    pub(crate) fn get(&self, slot: Slot) -> &Iceberg {
-        let (block, at) = Self::place(slot);
-        &self.blocks[block].as_ref().expect("`set` allocated its block")[at]
-    }
-
-    pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Iceberg {
-        let (block, at) = Self::place(slot);
-        &mut self.blocks[block].as_mut().expect("`set` allocated its block")[at]
-    }
-
-    pub(crate) fn set(&mut self, slot: Slot, iceberg: Iceberg) {
-        let (block, at) = Self::place(slot);
-        if self.blocks.len() <= block {
-            self.blocks.resize_with(block + 1, || None);
-        }
-        let vacant = || vec![VACANT; 1 << BLOCK_BITS].into_boxed_slice();
-        self.blocks[block].get_or_insert_with(vacant)[at] = iceberg;
-    }
-
-    fn place(slot: Slot) -> (usize, usize) {
-        let slot = slot.index();
-        (slot >> BLOCK_BITS, slot & ((1 << BLOCK_BITS) - 1))
-    }
-}
+/// In the place of an order that is no iceberg.
+pub(crate) const NO_ICEBERG: Iceberg =
+    Iceberg { display_quantity: Quantity::ZERO, displayed: Quantity::ZERO };
 
 impl Core {
     pub(crate) fn place_iceberg<S: EventSink>(

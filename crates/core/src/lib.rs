@@ -31,6 +31,7 @@ mod auction;
 mod auction_orders;
 mod background;
 pub mod book;
+mod by_slot;
 mod cancel;
 mod client_ids;
 mod conditional;
@@ -81,7 +82,7 @@ use crate::background::Background;
 use crate::book::Orders;
 use crate::client_ids::ClientIds;
 use crate::halts::Halting;
-use crate::icebergs::Icebergs;
+use crate::icebergs::{Icebergs, NO_ICEBERG};
 use crate::instruments::Market;
 use crate::ledger::Ledger;
 use crate::open_counts::OpenCounts;
@@ -195,7 +196,7 @@ impl Core {
             open: OpenOrders::new(),
             open_counts: OpenCounts::new(hasher),
             followers: Followers::new(),
-            icebergs: Icebergs::new(),
+            icebergs: Icebergs::new(NO_ICEBERG),
             expiries: Timers::new(),
             dead_men: Timers::new(),
             phase_changes: Timers::new(),

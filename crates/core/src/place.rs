@@ -206,15 +206,13 @@ impl Core {
             OrderSize::Quote(amount) => market.check_amount(amount)?,
         }
         let mut crosses = !collects && market.book.reaches(terms.side, limit);
-        if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
-            if crosses
-                && terms.post_only != PostOnly::Off
-                && let Some(best) = self.would_trade_at(market, terms.side, limit)?
-            {
-                let checked = self.rules_since(2);
-                limit = market.slide(terms.side, terms.post_only, best, quantity, checked)?;
-                crosses = market.book.reaches(terms.side, limit);
-            }
+        if let (true, OrderSize::Base(quantity)) = (rests && crosses, terms.size)
+            && terms.post_only != PostOnly::Off
+            && let Some(best) = self.would_trade_at(market, terms.side, limit)?
+        {
+            let checked = self.rules_since(2);
+            limit = market.slide(terms.side, terms.post_only, best, quantity, checked)?;
+            crosses = market.book.reaches(terms.side, limit);
         }
         let (want, reserved) = self.want(account, market, terms, limit);
         let is_covered = || {

@@ -5,6 +5,7 @@
 //! active when a price may have reached it.
 
 use crate::book::{Book, LimitOrder, Orders, Slot};
+use crate::by_slot::BySlot;
 use crate::extremes::Extremes;
 use crate::triggers::{Mark, Stage, reaches};
 use rialto_model::{Distance, DistanceKind, OrderId, Price, Quantity, Side, TrailTerms};
@@ -33,40 +34,30 @@ pub(crate) struct Follower {
     neighbours: [u32; 2],
 }
 
-const BLOCK_BITS: u32 = 10;
 const VACANT: Follower = Follower {
     trail: TrailTerms { distance: Distance::Ppm(0), activation_price: Price::ZERO },
     progress: Progress::Inactive,
     neighbours: [0; 2],
 };
 
-/// The trailing stops of all instruments, by slot. Blocks come into being when an order in them is added.
-pub(crate) struct Followers {
-    blocks: Vec<Option<Box<[Follower]>>>,
-}
+/// The trailing stops of all instruments, by slot.
+pub(crate) struct Followers(BySlot<Follower>);
 
 impl Followers {
     pub(crate) fn new() -> Followers {
-        Followers { blocks: Vec::new() }
+        Followers(BySlot::new(VACANT))
     }
 
     pub(crate) fn get(&self, slot: Slot) -> &Follower {
-        let (block, at) = Self::place(slot);
-        &self.blocks[block].as_ref().expect("its block came into being with it")[at]
+        self.0.get(slot)
     }
 
     fn get_mut(&mut self, slot: Slot) -> &mut Follower {
-        let (block, at) = Self::place(slot);
-        &mut self.blocks[block].as_mut().expect("its block came into being with it")[at]
+        self.0.get_mut(slot)
     }
 
     fn set(&mut self, slot: Slot, follower: Follower) {
-        let (block, at) = Self::place(slot);
-        if self.blocks.len() <= block {
-            self.blocks.resize_with(block + 1, || None);
-        }
-        let vacant = || vec![VACANT; 1 << BLOCK_BITS].into_boxed_slice();
-        self.blocks[block].get_or_insert_with(vacant)[at] = follower;
+        self.0.set(slot, follower);
     }
 
     /// Links two neighbours in a list, and keeps its ends; zero is none.
@@ -79,11 +70,6 @@ impl Followers {
             Some(slot) => self.get_mut(slot).neighbours[0] = before,
             None => ends[1] = before,
         }
-    }
-
-    fn place(slot: Slot) -> (usize, usize) {
-        let slot = slot.index();
-        (slot >> BLOCK_BITS, slot & ((1 << BLOCK_BITS) - 1))
     }
 }
 
