@@ -18,6 +18,8 @@ struct Change {
     /// The new total, including what has traded.
     quantity: Quantity,
     filled: Quantity,
+    /// The most that an iceberg displays; zero for another order.
+    display_quantity: Quantity,
 }
 
 impl Core {
@@ -41,7 +43,10 @@ impl Core {
             let reduces = lowers && amend.price.is_none_or(|price| price == detail.price);
             self.check_barred(market, account, reduces)?;
         }
-        let display_quantity = self.display_quantity(slot);
+        let mut display_quantity = Quantity::ZERO;
+        if detail.attributes.role == Role::Iceberg {
+            display_quantity = self.icebergs.get(slot).display_quantity;
+        }
         let change = self.check_change(market, &detail, (remaining, display_quantity), amend)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
@@ -123,7 +128,7 @@ impl Core {
             reserved,
             fees,
             client: detail.client,
-            display_quantity: self.display_quantity(slot),
+            display_quantity: change.display_quantity,
         };
         sink.event(&Event::Amended(Amended {
             order: order.id,
@@ -146,7 +151,9 @@ impl Core {
             return Ok(taker.outcome(open_status(change.filled)));
         }
         market.book.remove(&mut self.orders, slot);
-        market.icebergs -= u32::from(is_iceberg && crosses);
+        if is_iceberg && crosses {
+            market.icebergs -= 1;
+        }
         if detail.attributes.role != attributes.role {
             market.auction_orders.remove_market(side, detail.price);
         }
@@ -238,6 +245,6 @@ impl Core {
         {
             return Err(RejectReason::DisplayQuantityInvalid);
         }
-        Ok(Change { price, quantity, filled })
+        Ok(Change { price, quantity, filled, display_quantity })
     }
 }

@@ -68,14 +68,6 @@ impl Core {
         self.plan(account, terms)
     }
 
-    /// The most that an order on the book displays, if it is an iceberg; otherwise zero.
-    pub(crate) fn display_quantity(&self, slot: Slot) -> Quantity {
-        match self.open.get(slot.at()).attributes.role {
-            Role::Iceberg => self.icebergs.get(slot).display_quantity,
-            _ => Quantity::ZERO,
-        }
-    }
-
     /// Whether the icebergs of an instrument are counted, and display what they may.
     pub(crate) fn icebergs_are_sound(&self, market: &Market) -> bool {
         let icebergs = market.book.all_orders(&self.orders);
