@@ -299,7 +299,7 @@ const ALTERATIONS: [Alteration; 41] = [
         decision: "an iceberg that traded in an auction displays as much as it may",
         file: "icebergs.rs",
         from: "*iceberg = Iceberg::new(iceberg.display_quantity, remaining);",
-        to: "iceberg.reduce(remaining);",
+        to: "iceberg.limit_to(remaining);",
         test: SHALLOW,
     },
     Alteration {
