@@ -108,7 +108,7 @@ alterations! {
     triggers_that_forget_are_noticed: TriggersForget;
     a_triggered_order_of_a_restricted_account_is_noticed: TriggeredThoughRestricted;
     trailing_stops_that_stand_still_are_noticed: TrailsStandStill;
-    icebergs_that_trade_part_by_part_are_noticed: IcebergsTradePartByPart;
+    icebergs_that_trade_tranche_by_tranche_are_noticed: IcebergsTradeTrancheByTranche;
     icebergs_that_keep_their_place_are_noticed: IcebergsKeepTheirPlace;
     icebergs_that_grow_at_the_end_are_noticed: IcebergsGrowAtTheEnd;
 }

@@ -128,7 +128,7 @@ pub enum Alteration {
     /// A trailing stop stays where it was when it became active.
     TrailsStandStill,
     /// Of an iceberg that is alone at its price, each tranche trades alone.
-    IcebergsTradePartByPart,
+    IcebergsTradeTrancheByTranche,
     /// A new tranche of an iceberg stands where the last one was.
     IcebergsKeepTheirPlace,
     /// An iceberg whose hidden quantity grows goes to the end of its price.

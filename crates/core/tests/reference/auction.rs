@@ -689,7 +689,7 @@ impl Reference {
             maker_fee,
             taker_fee,
             buyer_released,
-            shows_new_part: false,
+            shows_new_tranche: false,
         };
         if taker.remaining == Quantity::ZERO {
             self.remove(taker.id);

@@ -137,7 +137,7 @@ impl Reference {
     }
 
     /// Tells what an iceberg shows anew.
-    pub(super) fn tell_new_part(&mut self, order: &Order) {
+    pub(super) fn tell_new_tranche(&mut self, order: &Order) {
         self.events.push(Event::IcebergRefreshed(IcebergRefreshed {
             order: order.id,
             account: order.account,

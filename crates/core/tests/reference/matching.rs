@@ -40,7 +40,7 @@ pub(super) struct Deal {
     /// By how much the buyer has less to give away than before.
     pub(super) buyer_released: i128,
     /// Whether the maker is an iceberg that displays a new tranche after it.
-    pub(super) shows_new_part: bool,
+    pub(super) shows_new_tranche: bool,
 }
 
 /// Why an order goes no further.
@@ -132,7 +132,7 @@ impl Reference {
                 }
                 SelfTrade::CancelNewest | SelfTrade::Decrement => break Ending::Own,
             }
-            let others = match self.gets_wrong(Alteration::IcebergsTradePartByPart) {
+            let others = match self.gets_wrong(Alteration::IcebergsTradeTrancheByTranche) {
                 true => 1,
                 false => at_price - 1,
             };
@@ -141,14 +141,14 @@ impl Reference {
                 break Ending::Spent;
             }
             let mut deal = self.deal(taker, *maker, quantity);
-            if deal.shows_new_part && !self.gets_wrong(Alteration::IcebergsKeepTheirPlace) {
+            if deal.shows_new_tranche && !self.gets_wrong(Alteration::IcebergsKeepTheirPlace) {
                 places += 1;
                 deal.maker.place = places;
             }
             (taker, *maker) = (deal.taker, deal.maker);
             if maker.remaining == Quantity::ZERO {
                 makers.pop_front();
-            } else if deal.shows_new_part {
+            } else if deal.shows_new_tranche {
                 makers.make_contiguous()[..at_price].sort_by_key(|other| other.place);
             }
             steps.push(Step::Trades(Box::new(deal)));
@@ -221,7 +221,7 @@ impl Reference {
         taker.filled = Quantity(taker.filled.0 + quantity.0);
         maker.filled = Quantity(maker.filled.0 + quantity.0);
         maker.remaining = Quantity(maker.remaining.0 - quantity.0);
-        let shows_new_part = maker.use_up(quantity);
+        let shows_new_tranche = maker.use_up(quantity);
         let buyer_released = before - held(&taker, &maker);
         let (notional, taker_fee) = if risk { (notional.0, taker_fee) } else { (0, 0) };
         Deal {
@@ -233,7 +233,7 @@ impl Reference {
             maker_fee,
             taker_fee,
             buyer_released,
-            shows_new_part,
+            shows_new_tranche,
         }
     }
 
@@ -344,8 +344,8 @@ impl Reference {
             buyer_unreserved: Amount(deal.buyer_released),
         }));
         self.places_taken = self.places_taken.max(maker.place);
-        if deal.shows_new_part {
-            self.tell_new_part(maker);
+        if deal.shows_new_tranche {
+            self.tell_new_tranche(maker);
         }
         self.look_at_triggers(taker.instrument);
     }
