@@ -28,7 +28,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 /// Too rare for random sequences.
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 41] = [
+const ALTERATIONS: [Alteration; 46] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -46,8 +46,8 @@ const ALTERATIONS: [Alteration; 41] = [
     Alteration {
         decision: "an account has no more open orders than the limit",
         file: "place.rs",
-        from: "self.open_counts.get(account, at) >= market.rules().open_orders_max",
-        to: "self.open_counts.get(account, at) > market.rules().open_orders_max",
+        from: "self.open_orders(account, at) >= market.rules().open_orders_max",
+        to: "self.open_orders(account, at) > market.rules().open_orders_max",
         test: SHALLOW,
     },
     Alteration {
@@ -314,6 +314,41 @@ const ALTERATIONS: [Alteration; 41] = [
         file: "amend.rs",
         from: "let stays = is_iceberg && limit == detail.price && remaining > old_remaining;",
         to: "let stays = false;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an order that trades ends the other of its pair",
+        file: "links.rs",
+        from: "            if Some(slot) != except {",
+        to: "            if Some(slot) != except && slot.at() % 2 == 0 {",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "what an entry traded without exits gets exits of its own",
+        file: "links.rs",
+        from: "(list.filled.0, list.exits_quantity) =\n            (list.filled.0 - list.exits_quantity.0, Quantity::ZERO);",
+        to: "(list.filled, list.exits_quantity) = (Quantity::ZERO, Quantity::ZERO);",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an exit that becomes larger goes to the end of its price",
+        file: "exits.rs",
+        from: "                market.book.requeue(&mut self.orders, slot);\n",
+        to: "",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "of two exits that would trade at once, one is entered",
+        file: "exits.rs",
+        from: "                && trigger.is_reached(list.side, last)",
+        to: "                && trigger.is_reached(list.side.opposite(), last)",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a pair reserves the larger of what its orders need",
+        file: "order_lists.rs",
+        from: "(second.reserved.0 - first.reserved().0).max(0)",
+        to: "second.reserved.0",
         test: SHALLOW,
     },
 ];

@@ -1,5 +1,7 @@
 //! Orders and fills.
 
+use crate::linked::{ExitInfo, LinksInfo, StopLossRequest, TakeProfitRequest};
+use crate::object::object;
 use crate::text::{DecimalText, Str};
 use rialto_model::{
     AccountId, Capacity, ClientOrderId, CommandKind, Decimal, DoneReason, OrderId, OrderKind,
@@ -74,6 +76,18 @@ pub struct OrderRequest<'a> {
     /// The order is an iceberg: on the book it displays at most this quantity, and hides the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_quantity: Option<DecimalText<'a>>,
+    /// The order has an exit: as it trades, an order of the other side is entered for what has traded, at a
+    /// better price.
+    #[serde(borrow, default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
+    pub take_profit: Option<TakeProfitRequest<'a>>,
+    /// The order has an exit: as it trades, a stop of the other side is entered for what has traded. With
+    /// `take_profit`, when one of both trades or is triggered, the other ends.
+    #[serde(borrow, default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
+    pub stop_loss: Option<StopLossRequest<'a>>,
+    /// The order is one of a pair. The other one is this stop, of the same side and quantity. When one of both
+    /// trades, is triggered or ends, the other ends.
+    #[serde(borrow, default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
+    pub oco: Option<StopLossRequest<'a>>,
     /// When a `gtd` order ends: nanoseconds since 1970, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_at: Option<Timestamp>,
@@ -135,6 +149,9 @@ impl<'a> OrderRequest<'a> {
             trail_ppm: None,
             activation_price: None,
             display_quantity: None,
+            take_profit: None,
+            stop_loss: None,
+            oco: None,
             expire_at: None,
             client_order_id: None,
             durability: None,
@@ -382,6 +399,9 @@ pub struct OrderInfo {
     /// What an iceberg displays, while it is open.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub iceberg: Option<IcebergInfo>,
+    /// How it is linked with other orders, while it is open.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinksInfo>,
     /// Its limit; null for a market order without one.
     pub price: Option<Decimal>,
     /// The quantity, in base currency.
@@ -434,7 +454,7 @@ pub struct OrdersAnswer {
 }
 
 /// What a trailing stop follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrailInfo {
     /// The distance of its trigger price from the price that it follows, while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -690,6 +710,41 @@ pub enum OrderEvent {
         price: Decimal,
         /// What it displays now.
         displayed: Decimal,
+    },
+    /// It has exits: orders of the other side that are entered as it trades.
+    ExitsSet {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// The exit at a better price.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        take_profit: Option<ExitInfo>,
+        /// The stop.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stop_loss: Option<ExitInfo>,
+    },
+    /// The orders of a pair, or the exits of an order, were entered and are linked.
+    OrdersLinked {
+        /// The first order of the list: that of the pair, or the entry.
+        list: OrderId,
+        /// The symbol of their instrument.
+        instrument: Symbol,
+        /// The order at a better price.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        take_profit: Option<OrderId>,
+        /// The order at a worse price.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stop_loss: Option<OrderId>,
+    },
+    /// Its exits could not be entered, or not for all that has traded. What is left of it ends.
+    ExitsRefused {
+        /// The order.
+        order_id: OrderId,
+        /// The symbol of its instrument.
+        instrument: Symbol,
+        /// Why.
+        reason: RejectReason,
     },
     /// It was triggered, and is entered.
     Triggered {

@@ -3,6 +3,7 @@
 use crate::book::{LimitOrder, Slot};
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
+use crate::links::{Link, Part};
 use crate::orders::{Detail, Role, STAND_IN};
 use crate::place::BALANCE_FIRST;
 use crate::taker::{Remaining, Taker};
@@ -20,6 +21,8 @@ struct Change {
     filled: Quantity,
     /// The most that an iceberg displays; zero for another order.
     display_quantity: Quantity,
+    /// Its list, if it is an entry with exits.
+    link: Option<Link>,
 }
 
 impl Core {
@@ -35,6 +38,10 @@ impl Core {
         let detail = *self.open.get(slot.at());
         let market = &self.markets[usize::from(detail.market)];
         let remaining = self.orders.get(slot).remaining;
+        let link = detail.attributes.is_linked().then(|| *self.links.get(slot));
+        if link.is_some_and(|link| link.part != Part::Entry) {
+            return Err(RejectReason::OrderLinked);
+        }
         if detail.attributes.role.waits() {
             return Err(RejectReason::OrderWaiting);
         }
@@ -47,7 +54,8 @@ impl Core {
         if detail.attributes.role == Role::Iceberg {
             display_quantity = self.icebergs.get(slot).display_quantity;
         }
-        let change = self.check_change(market, &detail, (remaining, display_quantity), amend)?;
+        let shown = (remaining, display_quantity);
+        let change = self.check_change(market, &detail, shown, link, amend)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
             let (order, price, remaining) =
@@ -129,6 +137,7 @@ impl Core {
             fees,
             client: detail.client,
             display_quantity: change.display_quantity,
+            link: change.link,
         };
         sink.event(&Event::Amended(Amended {
             order: order.id,
@@ -158,6 +167,9 @@ impl Core {
             market.auction_orders.remove_market(side, detail.price);
         }
         if crosses {
+            if let Some(link) = change.link {
+                self.lists.get_mut(link.list).entry = STAND_IN;
+            }
             self.relist(slot.at(), STAND_IN, detail.account);
             if detail.expire_at != Timestamp::MAX {
                 self.expiries.remove(slot.at());
@@ -186,6 +198,9 @@ impl Core {
             }
         }
         *self.open.get_mut(new.at()) = taker.detail();
+        if let Some(link) = change.link {
+            self.join_list(new, link);
+        }
         if is_iceberg {
             self.icebergs.set(new, Iceberg::new(taker.display_quantity, remaining));
         }
@@ -219,6 +234,7 @@ impl Core {
         market: &Market,
         detail: &Detail,
         (remaining, display_quantity): (Quantity, Quantity),
+        link: Option<Link>,
         amend: &Amend,
     ) -> Result<Change, RejectReason> {
         market.check_cancel(self.time)?;
@@ -234,6 +250,9 @@ impl Core {
             market.check_price(price)?;
             market.check_collar(price)?;
             market.check_limits(price)?;
+            if link.is_some_and(|link| !self.lists.get(link.list).surrounds(price)) {
+                return Err(RejectReason::ExitPriceInvalid);
+            }
         }
         market.check_notional(price, quantity)?;
         let filled = Quantity(detail.total.0 - remaining.0);
@@ -245,6 +264,6 @@ impl Core {
         {
             return Err(RejectReason::DisplayQuantityInvalid);
         }
-        Ok(Change { price, quantity, filled, display_quantity })
+        Ok(Change { price, quantity, filled, display_quantity, link })
     }
 }

@@ -8,8 +8,8 @@ use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
     AccountId, ClientOrderId, Command, CommandKind, ConditionalOrder, Event, HaltScope,
-    IcebergOrder, InstrumentId, MemberId, Name, OrderId, OrderRef, Outcome, RejectReason, Rejected,
-    RestrictionTarget, Seq, Timestamp, TrailingOrder,
+    IcebergOrder, InstrumentId, MemberId, Name, OrderId, OrderList, OrderRef, Outcome,
+    RejectReason, Rejected, RestrictionTarget, Seq, Timestamp, TrailingOrder,
 };
 
 impl Core {
@@ -41,6 +41,7 @@ impl Core {
             Command::PlaceConditional(order) => self.place_conditional(order, sink),
             Command::PlaceTrailing(order) => self.place_trailing(order, sink),
             Command::PlaceIceberg(order) => self.place_iceberg(order, sink),
+            Command::PlaceList(list) => self.place_list(list, sink),
             Command::Cancel { account, order } => match self.cancel(*account, order, sink) {
                 Ok(outcome) => outcome,
                 Err(reason) => refuse(command, reason, sink),
@@ -68,6 +69,7 @@ impl Core {
             | Command::PlaceConditional(_)
             | Command::PlaceTrailing(_)
             | Command::PlaceIceberg(_)
+            | Command::PlaceList(_)
             | Command::Cancel { .. }
             | Command::Amend(_) => {
                 unreachable!("these are dispatched before")
@@ -331,6 +333,12 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         }
         Command::PlaceIceberg(IcebergOrder { terms, .. }) => {
             rejected.command = CommandKind::PlaceIceberg;
+            rejected.account = terms.account;
+            rejected.instrument = terms.instrument;
+            rejected.client_order_id = terms.client_order_id;
+        }
+        Command::PlaceList(OrderList { terms, .. }) => {
+            rejected.command = CommandKind::PlaceList;
             rejected.account = terms.account;
             rejected.instrument = terms.instrument;
             rejected.client_order_id = terms.client_order_id;

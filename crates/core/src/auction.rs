@@ -360,9 +360,14 @@ impl Core {
         sell: Slot,
         sink: &mut S,
     ) {
-        let market = &mut self.markets[usize::from(at)];
         let (bought, sold) = (self.orders.get(buy), self.orders.get(sell));
         let quantity = bought.remaining.min(sold.remaining);
+        for slot in [buy, sell] {
+            if self.open.get(slot.at()).attributes.is_linked() {
+                self.linked_order_trades(slot, quantity, sink);
+            }
+        }
+        let market = &mut self.markets[usize::from(at)];
         let buy_left = Quantity(bought.remaining.0 - quantity.0);
         let sell_left = Quantity(sold.remaining.0 - quantity.0);
         let buyer = self.open.get(buy.at()).account;

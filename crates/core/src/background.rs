@@ -25,7 +25,7 @@ enumeration! {
         /// The cancels of the accounts of a restricted member, or of the restricted venue. Since
         /// rules version 4.
         AccountWalks = 4, "account_walks";
-        /// The orders that were triggered. Since rules version 6.
+        /// The orders that were triggered, since rules version 6; and exits, since version 9.
         Triggers = 5, "triggers";
     }
 }
@@ -120,7 +120,7 @@ pub(crate) struct Background {
     /// Sweeps to which only orders of instruments that uncross are left. They have no turn until an
     /// uncrossing ends.
     held_up: VecDeque<u32>,
-    /// The instruments whose triggered orders are entered.
+    /// The instruments whose exits or triggered orders are entered.
     triggering: VecDeque<u16>,
 }
 

@@ -5,6 +5,7 @@ use crate::book::{Order, Slot};
 use crate::client_ids::End;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
+use crate::links::WITH_LINKS;
 use crate::orders::{Detail, NIL, Role};
 use crate::work::{BackgroundTask, CancelMany};
 use crate::{Core, EventSink};
@@ -65,9 +66,15 @@ impl Core {
         })
     }
 
-    /// Ends a resting order. One past its expiry time ends as expired, for any cause.
+    /// Ends a resting order. One past its expiry time ends as expired, for any cause. Returns how many orders end
+    /// with it.
     #[inline]
-    pub(crate) fn end_order<S: EventSink>(&mut self, slot: Slot, reason: DoneReason, sink: &mut S) {
+    pub(crate) fn end_order<S: EventSink>(
+        &mut self,
+        slot: Slot,
+        reason: DoneReason,
+        sink: &mut S,
+    ) -> u32 {
         let order = self.orders.get(slot);
         let detail = self.open.get(slot.at());
         let (account, side, price) = (detail.account, detail.attributes.side, detail.price);
@@ -82,6 +89,9 @@ impl Core {
         let attributes = detail.attributes;
         if attributes.role.waits() {
             market.triggers.remove(&mut self.orders, &mut self.followers, slot, attributes);
+            if self.rules_version >= WITH_LINKS {
+                market.triggers.forget_marks_if_none_wait();
+            }
         } else {
             market.book.remove(&mut self.orders, slot);
         }
@@ -97,6 +107,7 @@ impl Core {
             remaining: order.remaining,
             released,
         }));
+        if attributes.is_linked() { self.linked_order_ended(slot, sink) } else { 0 }
     }
 
     /// Removes the data of an order that has left the book with `remaining`. There is no `reason`
@@ -330,7 +341,15 @@ impl Core {
             let Market { book, triggers, .. } = &self.markets[usize::from(market)];
             let resting = book.front(Side::Buy).or_else(|| book.front(Side::Sell));
             let Some(slot) = resting.or_else(|| triggers.front()) else {
-                break false;
+                if !is_withdrawn || !self.markets[usize::from(market)].has_queued_lists() {
+                    break false;
+                }
+                if *budget == 0 {
+                    break true;
+                }
+                *budget -= 1;
+                self.drop_queued_list(market, sink);
+                continue;
             };
             if *budget == 0 || !has_room(sink, self.open.get(slot.at()).reserved) {
                 break true;

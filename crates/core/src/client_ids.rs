@@ -4,13 +4,12 @@
 //! The last orders of an account that were entered with a client order id are its window. An order that
 //! is still open when it leaves the window stays known until it ends.
 
-use crate::conditional::Condition;
 use crate::holders::Holders;
 use crate::limits::Limits;
 use crate::table::{Hasher, Table};
 use rialto_model::{
-    ClientOrderId, DoneReason, NewOrder, OrderId, Outcome, Price, Quantity, SelfTrade, Seq,
-    Timestamp,
+    ClientOrderId, Condition, DoneReason, NewOrder, OrderId, Outcome, Price, Quantity, SelfTrade,
+    Seq, Timestamp,
 };
 
 const NONE: u32 = u32::MAX;
@@ -24,6 +23,8 @@ pub(crate) enum Extension {
     Condition(Condition),
     /// The most that an iceberg displays.
     Display(Quantity),
+    /// The [hash](rialto_model::OrderList::links_hash) of what a list has besides its first order.
+    List(u64),
 }
 
 /// An order that was entered with a client order id.

@@ -4,32 +4,26 @@ use crate::apply::refuse;
 use crate::book::LimitOrder;
 use crate::client_ids::Extension;
 use crate::instruments::{Market, check_sum};
+use crate::links::Link;
 use crate::orders::{Attributes, Detail, Role};
 use crate::place::BALANCE_FIRST;
 use crate::triggers::{MARKS_MAX, WITH_TRAILING, WITH_TRIGGERS};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Accepted, Amount, Command, ConditionalOrder, Distance, Event, NewOrder, OrderId, OrderKind,
-    OrderSize, OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce,
-    Timestamp, TrailSet, TrailTerms, TrailingOrder, Trigger, TriggerSet,
+    Accepted, Amount, Command, Condition, ConditionalOrder, Distance, Event, NewOrder, OrderId,
+    OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side,
+    TimeInForce, Timestamp, TrailSet, TrailTerms, TrailingOrder, TriggerSet,
 };
 
-/// What an order waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Condition {
-    Trigger(Trigger),
-    Trail(TrailTerms),
-}
-
 /// A conditional order that has passed all checks.
-struct Plan {
-    market: u16,
+pub(crate) struct WaitingPlan {
+    pub(crate) market: u16,
     /// What it waits for. The activation price is the one in force.
-    condition: Condition,
-    quantity: Quantity,
-    limit: Price,
-    expire_at: Timestamp,
-    reserved: Amount,
+    pub(crate) condition: Condition,
+    pub(crate) quantity: Quantity,
+    pub(crate) limit: Price,
+    pub(crate) expire_at: Timestamp,
+    pub(crate) reserved: Amount,
 }
 
 impl Core {
@@ -69,7 +63,7 @@ impl Core {
         let account = self.accounts.slot(terms.account)?;
         if terms.client_order_id.is_empty() {
             let plan = self.plan_conditional(account, terms, condition, immediate)?;
-            return Ok(self.wait_for_trigger(account, terms, &plan, 0, sink));
+            return Ok(self.wait_for_trigger(account, terms, &plan, (0, None), sink));
         }
         if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
             return self.repeat(at, terms, Some(Extension::Condition(condition)), sink);
@@ -77,26 +71,27 @@ impl Core {
         let plan = self.plan_conditional(account, terms, condition, immediate);
         let answer = match &plan {
             Ok(plan) => {
-                let order = OrderId::from_parts(self.engine, self.order_count + 1);
+                let order = self.following_order_id();
                 waiting(order, plan.limit, plan.quantity)
             }
             Err(reason) => Outcome::Rejected { reason: *reason },
         };
         let extension = Some(Extension::Condition(condition));
         let at = self.client_ids.remember(account, terms, extension, answer, plan.is_ok());
-        let outcome = plan.map(|plan| self.wait_for_trigger(account, terms, &plan, at + 1, sink));
+        let client = (at + 1, None);
+        let outcome = plan.map(|plan| self.wait_for_trigger(account, terms, &plan, client, sink));
         self.shrink_client_ids();
         outcome
     }
 
     /// Makes all the checks of a conditional order, in the order that decides which reason is given.
-    fn plan_conditional(
+    pub(crate) fn plan_conditional(
         &self,
         account: u32,
         terms: &NewOrder,
         condition: Condition,
         immediate: bool,
-    ) -> Result<Plan, RejectReason> {
+    ) -> Result<WaitingPlan, RejectReason> {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
         if self.is_barred(market, account) {
@@ -123,7 +118,7 @@ impl Core {
         {
             return Err(RejectReason::WouldTrigger);
         }
-        if self.open_counts.get(account, at) >= market.rules().open_orders_max {
+        if self.open_orders(account, at) >= market.rules().open_orders_max {
             return Err(RejectReason::OpenOrdersLimit);
         }
         let is_full =
@@ -144,16 +139,16 @@ impl Core {
         if is_short {
             return Err(RejectReason::InsufficientBalance);
         }
-        Ok(Plan { market: at, condition, quantity, limit, expire_at, reserved })
+        Ok(WaitingPlan { market: at, condition, quantity, limit, expire_at, reserved })
     }
 
     /// Accepts a conditional order: numbers it, and reserves what it needs once it is triggered.
-    fn wait_for_trigger<S: EventSink>(
+    pub(crate) fn wait_for_trigger<S: EventSink>(
         &mut self,
         account: u32,
         terms: &NewOrder,
-        plan: &Plan,
-        client: u32,
+        plan: &WaitingPlan,
+        (client, link): (u32, Option<Link>),
         sink: &mut S,
     ) -> Outcome {
         let id = self.next_order_id();
@@ -173,6 +168,7 @@ impl Core {
         let attributes = Attributes {
             role,
             ..Attributes::new(side, time_in_force, post_only, self_trade, handling)
+                .with_link(link.is_some())
         };
         let waits = LimitOrder {
             id,
@@ -197,6 +193,9 @@ impl Core {
         };
         self.open.cover(self.orders.slots());
         *self.open.get_mut(slot.at()) = detail;
+        if let Some(link) = link {
+            self.join_list(slot, link);
+        }
         self.open.append(self.accounts.get_mut(account), slot.at());
         self.open_counts.increase(account, plan.market);
         if plan.expire_at != Timestamp::MAX {
@@ -239,7 +238,7 @@ impl Core {
 
 /// What an order waits for, with the activation price in force; and its trigger price, of a trailing stop the
 /// one that is farthest from all that it may have.
-fn check_condition(
+pub(crate) fn check_condition(
     market: &Market,
     side: Side,
     condition: Condition,
@@ -253,11 +252,7 @@ fn check_condition(
         Condition::Trail(trail) => trail,
     };
     let tick = market.rules().tick;
-    let fits = match trail.distance {
-        Distance::Price(distance) => market.check_price(distance).is_ok(),
-        Distance::Ppm(ppm) => (1..Distance::PPM_END).contains(&ppm),
-    };
-    if !fits {
+    if !is_sound_trail(market, &trail) {
         return Err(RejectReason::TrailInvalid);
     }
     let activation_price = match trail.activation_price {
@@ -268,6 +263,14 @@ fn check_condition(
     let trigger = trail.distance.trigger(side, activation_price, tick);
     let trigger = trigger.ok_or(RejectReason::TrailInvalid)?;
     Ok((Condition::Trail(TrailTerms { activation_price, ..trail }), trigger))
+}
+
+/// Whether a trailing stop in an instrument may have this distance.
+pub(crate) fn is_sound_trail(market: &Market, trail: &TrailTerms) -> bool {
+    match trail.distance {
+        Distance::Price(distance) => market.check_price(distance).is_ok(),
+        Distance::Ppm(ppm) => (1..Distance::PPM_END).contains(&ppm),
+    }
 }
 
 /// Whether the attributes of a conditional order go together; its quantity.
@@ -284,7 +287,7 @@ fn check_combination(terms: &NewOrder) -> Result<Quantity, RejectReason> {
     }
 }
 
-fn waiting(order: OrderId, price: Price, remaining: Quantity) -> Outcome {
+pub(crate) fn waiting(order: OrderId, price: Price, remaining: Quantity) -> Outcome {
     let (status, filled, repeated) = (OrderStatus::Waiting, Quantity::ZERO, false);
     Outcome::Order { order, status, price, filled, remaining, repeated }
 }

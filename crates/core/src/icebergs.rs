@@ -4,8 +4,9 @@ use crate::apply::refuse;
 use crate::book::Slot;
 use crate::by_slot::BySlot;
 use crate::instruments::Market;
+use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Role;
-use crate::place::Plan;
+use crate::place::{Extras, Plan};
 use crate::{Core, EventSink};
 use rialto_model::{
     Command, Event, Iceberg, IcebergOrder, IcebergRefreshed, NewOrder, OrderKind, OrderSize,
@@ -46,7 +47,8 @@ impl Core {
             return self.place_named(account, terms, Some(*display_quantity), sink);
         }
         let plan = self.plan_iceberg(account, terms, *display_quantity)?;
-        Ok(self.accept(account, terms, &plan, *display_quantity, 0, sink))
+        let extras = Extras { display_quantity: *display_quantity, ..Extras::NONE };
+        Ok(self.accept(account, terms, &plan, extras, &mut { ORDERS_PER_COMMAND }, sink))
     }
 
     /// Checks the attributes of an iceberg, and then those of any order.

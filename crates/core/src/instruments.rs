@@ -16,6 +16,7 @@ use rialto_model::{
     InstrumentError, InstrumentId, InstrumentSpec, Outcome, PPM, Price, Quantity, RejectReason,
     Restriction, Scale, Side, Timestamp, TradingRules,
 };
+use std::collections::VecDeque;
 
 /// An instrument and its book.
 pub(crate) struct Market {
@@ -28,6 +29,8 @@ pub(crate) struct Market {
     pub(crate) triggers: Triggers,
     /// How many icebergs are in the book.
     pub(crate) icebergs: u32,
+    /// The lists whose entries have traded more than their exits are for.
+    pub(crate) queued_lists: VecDeque<u32>,
     /// Whether it was withdrawn and orders are still being cancelled.
     pub(crate) closing: bool,
     pub(crate) restriction: Restriction,
@@ -80,6 +83,7 @@ impl Market {
             last_price: Price::ZERO,
             triggers: Triggers::new(),
             icebergs: 0,
+            queued_lists: VecDeque::new(),
             closing: false,
             restriction: Restriction::None,
             clearing: false,

@@ -90,6 +90,9 @@ pub enum Violation {
         /// The instrument.
         instrument: InstrumentId,
     },
+    /// The lists of linked orders disagree with the orders.
+    #[error("linked orders are kept wrongly")]
+    Links,
     /// An account's list of orders disagrees with the books.
     #[error("the orders of account {account} are listed wrongly: {what}")]
     List {
@@ -120,6 +123,9 @@ impl Core {
     pub fn check(&self) -> Result<(), Violation> {
         self.check_books()?;
         self.check_lists()?;
+        if !self.lists_are_sound() {
+            return Err(Violation::Links);
+        }
         self.check_reserves()?;
         self.check_sweeps()?;
         self.check_restrictions()?;
@@ -309,6 +315,7 @@ impl Core {
                 let side = detail.attributes.side;
                 let (price, reserved) = (detail.price, detail.reserved);
                 let needed = market.reserve(side, price, held.remaining, detail.fees);
+                let needed = self.beyond_its_pair(slot, needed);
                 if needed != reserved {
                     return Err(Violation::OrderReserve { order: held.id, reserved, needed });
                 }

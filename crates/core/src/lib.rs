@@ -36,6 +36,7 @@ mod cancel;
 mod client_ids;
 mod conditional;
 mod contract;
+mod exits;
 mod expiry;
 mod extremes;
 mod fees;
@@ -48,8 +49,10 @@ mod invariants;
 mod ledger;
 mod limit_state;
 mod limits;
+mod links;
 mod matching;
 mod open_counts;
+mod order_lists;
 mod orders;
 mod phases;
 mod place;
@@ -85,6 +88,7 @@ use crate::halts::Halting;
 use crate::icebergs::{Icebergs, NO_ICEBERG};
 use crate::instruments::Market;
 use crate::ledger::Ledger;
+use crate::links::{LISTS_RESERVED, Lists, NO_LINK, SlotLinks};
 use crate::open_counts::OpenCounts;
 use crate::orders::OpenOrders;
 use crate::references::{Deposits, EndedWithdrawals};
@@ -112,7 +116,7 @@ pub use references::DEPOSIT_KNOWN_NS;
 pub use rules::RULES_VERSIONS;
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
-pub use view::{AccountState, CalendarView, EndedOrder, InstrumentView, OrderState};
+pub use view::{AccountState, CalendarView, EndedOrder, InstrumentView, Links, OrderState};
 pub use withdrawals::HeldWithdrawal;
 
 /// One engine's state. All of it changes in [`Core::apply`] and nowhere else.
@@ -136,6 +140,10 @@ pub struct Core {
     open_counts: OpenCounts,
     followers: Followers,
     icebergs: Icebergs,
+    links: SlotLinks,
+    lists: Lists,
+    /// How many lists of each account in each instrument are queued.
+    queued_counts: OpenCounts,
     /// Expiries by order slot.
     expiries: Timers,
     /// Dead-man timers by account slot.
@@ -197,6 +205,9 @@ impl Core {
             open_counts: OpenCounts::new(hasher),
             followers: Followers::new(),
             icebergs: Icebergs::new(NO_ICEBERG),
+            links: SlotLinks::new(NO_LINK),
+            lists: Lists::new(),
+            queued_counts: OpenCounts::new(hasher),
             expiries: Timers::new(),
             dead_men: Timers::new(),
             phase_changes: Timers::new(),
@@ -220,6 +231,7 @@ impl Core {
     pub fn reserve(&mut self, orders: usize) {
         self.orders.reserve(orders);
         self.open.cover(self.orders.slots());
+        self.lists.reserve(orders.min(LISTS_RESERVED));
     }
 
     /// When a [`Tick`](rialto_model::Command::Tick) must come. [`Timestamp::ZERO`]: at once, before
@@ -294,6 +306,12 @@ impl Core {
     #[inline]
     pub(crate) fn rules_since(&self, version: u32) -> bool {
         self.rules_version >= version
+    }
+
+    /// The id that the next order gets.
+    #[inline]
+    fn following_order_id(&self) -> OrderId {
+        OrderId::from_parts(self.engine, self.order_count + 1)
     }
 
     #[inline]

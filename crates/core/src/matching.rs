@@ -139,6 +139,9 @@ impl Core {
             let filled = taker.filled;
             self.end_named(taker.client, &taker.detail(), reason, filled, remaining);
         }
+        if taker.link.is_some() {
+            self.linked_taker_stopped(taker, None);
+        }
     }
 
     /// Puts the remainder of a taker on the book.
@@ -183,6 +186,9 @@ impl Core {
         if taker.expire_at != Timestamp::MAX {
             self.expiries.insert(slot.at(), taker.expire_at, taker.order.0);
         }
+        if taker.link.is_some() {
+            self.linked_taker_stopped(taker, Some(slot));
+        }
     }
 
     /// Trades until nothing is left to do or `budget` makers have been touched.
@@ -202,7 +208,8 @@ impl Core {
             let slot = slot.expect("a side that is reached has an order");
             if expiring && self.is_dead(slot) {
                 *budget -= 1;
-                self.end_order(slot, DoneReason::Expired, sink);
+                let ended = self.end_order(slot, DoneReason::Expired, sink);
+                *budget = budget.saturating_sub(ended);
                 continue;
             }
             // The level's price: it has just been read, and the maker's own is in a line of its own.
@@ -235,6 +242,9 @@ impl Core {
                 return Stop::Spent;
             }
             *budget -= 1;
+            if self.open.get(slot.at()).attributes.is_linked() {
+                *budget = budget.saturating_sub(self.linked_order_trades(slot, quantity, sink));
+            }
             self.trade(taker, slot, quantity, sink);
         }
     }

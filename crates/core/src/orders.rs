@@ -57,9 +57,12 @@ pub(crate) struct Attributes {
     /// The mode in force.
     pub(crate) self_trade: SelfTrade,
     pub(crate) role: Role,
-    /// [`Handling::bits`]; it is packed so that an order is one cache line.
+    /// [`Handling::bits`], and [`LINKED`]; packed so that an order is one cache line.
     pub(crate) handling: u8,
 }
+
+/// The bit of an order that is linked: its list is found by its slot.
+const LINKED: u8 = 0x80;
 
 impl Attributes {
     /// The attributes of an order that is neither a market order for an auction nor an iceberg, nor waits.
@@ -75,7 +78,22 @@ impl Attributes {
     }
 
     pub(crate) fn unpacked_handling(&self) -> Handling {
-        Handling::from_bits(self.handling).expect("they are the bits of a handling")
+        Handling::from_bits(self.handling & !LINKED).expect("they are the bits of a handling")
+    }
+
+    #[inline]
+    pub(crate) fn is_linked(&self) -> bool {
+        self.handling & LINKED != 0
+    }
+
+    /// The same of an order that is linked, or is not.
+    #[inline]
+    pub(crate) fn with_link(mut self, is_linked: bool) -> Attributes {
+        self.handling &= !LINKED;
+        if is_linked {
+            self.handling |= LINKED;
+        }
+        self
     }
 
     #[inline]

@@ -170,7 +170,7 @@ impl Core {
         {
             return Err(RejectReason::StateChangeInvalid);
         }
-        let is_empty = market.open_orders() == 0;
+        let is_empty = market.open_orders() == 0 && !market.has_queued_lists();
         match state {
             InstrumentState::Listed | InstrumentState::Delisted if !is_empty => {
                 Err(RejectReason::HasOpenOrders)

@@ -5,6 +5,7 @@ use crate::client_ids::Extension;
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
+use crate::links::Link;
 use crate::orders::{Attributes, Role};
 use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
@@ -28,15 +29,32 @@ const PREPARED_AHEAD: u64 = 8;
 
 /// An order that has passed all checks.
 pub(crate) struct Plan {
-    market: u16,
-    limit: Price,
-    rests: bool,
+    pub(crate) market: u16,
+    pub(crate) limit: Price,
+    pub(crate) rests: bool,
     /// Whether the limit reaches the other side of the book; a post-only order then meets only
     /// orders whose time is over.
-    crosses: bool,
+    pub(crate) crosses: bool,
     expire_at: Timestamp,
     want: Remaining,
-    reserved: Amount,
+    pub(crate) reserved: Amount,
+}
+
+/// What an accepted order has besides its terms.
+#[derive(Clone, Copy)]
+pub(crate) struct Extras {
+    /// As in [`Detail::client`](crate::orders::Detail::client).
+    pub(crate) client: u32,
+    /// The most that an iceberg displays; zero for another order.
+    pub(crate) display_quantity: Quantity,
+    /// Its list, if it is linked.
+    pub(crate) link: Option<Link>,
+}
+
+impl Extras {
+    /// Of a plain order without a client order id.
+    pub(crate) const NONE: Extras =
+        Extras { client: 0, display_quantity: Quantity::ZERO, link: None };
 }
 
 impl Core {
@@ -59,7 +77,10 @@ impl Core {
         match self.plan(account, terms) {
             // The outcome is built in the caller's memory: copying it would wait until earlier
             // writes have reached the cache.
-            Ok(plan) => self.accept(account, terms, &plan, Quantity::ZERO, 0, sink),
+            Ok(plan) => {
+                let mut budget = ORDERS_PER_COMMAND;
+                self.accept(account, terms, &plan, Extras::NONE, &mut budget, sink)
+            }
             Err(reason) => refuse_order(terms, reason, sink),
         }
     }
@@ -88,10 +109,12 @@ impl Core {
         };
         match plan {
             Ok(plan) => {
-                let answer = first_answer(OrderId::from_parts(self.engine, self.order_count + 1));
+                let answer = first_answer(self.following_order_id());
                 let at = self.client_ids.remember(account, &known, extension, answer, true);
                 let display_quantity = display_quantity.unwrap_or(Quantity::ZERO);
-                let outcome = self.accept(account, terms, &plan, display_quantity, at + 1, sink);
+                let extras = Extras { client: at + 1, display_quantity, link: None };
+                let mut budget = ORDERS_PER_COMMAND;
+                let outcome = self.accept(account, terms, &plan, extras, &mut budget, sink);
                 self.client_ids.settle(at, outcome);
                 self.shrink_client_ids();
                 Ok(outcome)
@@ -169,7 +192,7 @@ impl Core {
             market.check_limits(terms.price)?;
         }
         if rests {
-            if self.open_counts.get(account, at) >= market.rules().open_orders_max {
+            if self.open_orders(account, at) >= market.rules().open_orders_max {
                 return Err(RejectReason::OpenOrdersLimit);
             }
             if self.orders.len() >= self.orders.limit() {
@@ -313,18 +336,18 @@ impl Core {
         }
     }
 
-    /// Accepts an order: numbers it, reserves, and rests or matches it. An iceberg displays at most
-    /// `display_quantity`, which is zero for another order.
+    /// Accepts an order: numbers it, reserves, and rests or matches it.
     #[inline]
     pub(crate) fn accept<S: EventSink>(
         &mut self,
         account: u32,
         terms: &NewOrder,
         plan: &Plan,
-        display_quantity: Quantity,
-        client: u32,
+        extras: Extras,
+        budget: &mut u32,
         sink: &mut S,
     ) -> Outcome {
+        let Extras { client, display_quantity, link } = extras;
         let order = self.next_order_id();
         let market = &self.markets[usize::from(plan.market)];
         let rules = market.rules();
@@ -347,6 +370,7 @@ impl Core {
                     self_trade,
                     terms.handling,
                 )
+                .with_link(link.is_some())
             },
             rests: plan.rests,
             amended: false,
@@ -359,6 +383,7 @@ impl Core {
             fees: market.fees(0),
             client,
             display_quantity,
+            link,
         };
         if plan.reserved != Amount::ZERO {
             let currency = market.reserved_currency(terms.side);
@@ -380,6 +405,9 @@ impl Core {
             reserved,
             rests: rests_plain,
         }));
+        if let Some(link) = link {
+            self.publish_exits(order, terms, link, sink);
+        }
         if is_iceberg {
             let (account, instrument, side) = (terms.account, terms.instrument, terms.side);
             let set = IcebergSet { order, account, instrument, side, display_quantity };
@@ -396,8 +424,7 @@ impl Core {
             return taker.outcome(OrderStatus::Open);
         }
         taker.range = self.markets[usize::from(plan.market)].trading_range();
-        let mut budget = ORDERS_PER_COMMAND;
-        self.send_to_match(taker, &mut budget, sink)
+        self.send_to_match(taker, budget, sink)
     }
 }
 

@@ -85,6 +85,13 @@
 //! | `PlaceIceberg` | [`CommandUnknown`] | accepted |
 //! | Order or amendment that the balance does not cover, and that is too much for its price or cannot fill | [`QuantityTooLarge`], [`Unfillable`]: the balance is checked last | [`InsufficientBalance`] |
 //!
+//! Version 9 decides as version 8 does except in these cases. Its state has format 9.
+//!
+//! | What | Version 8 | Version 9 |
+//! |---|---|---|
+//! | `PlaceList` | [`CommandUnknown`] | accepted |
+//! | Prices that conditional orders are compared with, once the last of these has ended | may give the instrument a turn without work | are forgotten |
+//!
 //! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
 //!
 //! [`Handling`]: rialto_model::Handling
@@ -122,9 +129,15 @@
 //! - *PlaceTrailing*: as *PlaceConditional*.
 //! - *PlaceIceberg*: command that the version knows; account; client order id (repeat, conflict);
 //!   instrument; combination of attributes; quantity; display quantity; and then as *Place*.
-//! - *Amend*: account; order; whether it waits for a trigger; state of the instrument; restrictions, unless it only becomes smaller;
+//! - *PlaceList*: command that the version knows; account; client order id (repeat, conflict); combination of
+//!   attributes; the first order as *Place* or *PlaceConditional*; whether the first order of a pair trades at
+//!   once; the second order of a pair as *PlaceConditional*; trigger price, or distance and activation price,
+//!   price, tick and expiry of each exit; whether the better of two linked orders is beyond the worse one;
+//!   whether the exits of an order that may rest are beyond its limit; open orders of the account for a pair;
+//!   room in the venue for a pair.
+//! - *Amend*: account; order; whether it is linked to another order; whether it waits for a trigger; state of the instrument; restrictions, unless it only becomes smaller;
 //!   whether its call forbids amendments; whether anything changes; the new quantity;
-//!   the new price, tick and collar; limits of the day and of continuous trading; notional of the new
+//!   the new price, tick and collar; limits of the day and of continuous trading; prices of its exits; notional of the new
 //!   total; what has traded already; the display quantity of an iceberg; post-only, and collar, limits and notional of the price slid to;
 //!   balance; room at the price.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
@@ -289,7 +302,7 @@
 //!
 //! # Background work
 //! The kinds take turns: mass cancels, cancelling of instruments, expiry, uncrossings, walks,
-//! triggered orders.
+//! exits and triggered orders.
 //! Accounts take turns within mass cancels, instruments within their cancelling and uncrossings,
 //! members within walks. A turn
 //! lasts for the rest of the 256; an uncrossing that has one of them left for a trade, which needs
@@ -302,7 +315,7 @@
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
 //! | Uncrossing | one for each instrument | ends the orders that take no part because they had expired; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
 //! | Walk: the cancels of a restricted member, or of the venue | one for each member, and one | looks at accounts in order of opening, of which [`ACCOUNTS_PER_ORDER`] count as an order; gives each that has orders a claim of its sweep, which counts as one more and does its next part at once | accounts keep their order and none is closed; the claim names the newest order at the time of the restriction, and accounts opened later have only newer ones |
-//! | Triggered orders | one for each instrument that is open | enters the next triggered order, which counts as one more and touches makers like any order; one that interrupts trading ends the work of its command | what a price has triggered is marked in the command of its trade, with the newest order that waited then: later prices and later orders change neither what was triggered nor its order |
+//! | Exits and triggered orders | one for each instrument that is open | looks at the queued lists, each of which counts as four orders, and enters exits or enlarges them; then enters the next triggered order, which counts as one more and touches makers like any order; one that interrupts trading ends the work of its command | what a price has triggered is marked in the command of its trade, with the newest order that waited then: later prices and later orders change neither what was triggered nor its order. Exits are for what their entry has traded at the command that looks at it, and a list is queued at most once, whatever trades meanwhile |
 //!
 //! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments
 //! or of one; a disconnect, a dead-man timer and a restriction are one claim each. A claim replaces an earlier one
@@ -315,6 +328,17 @@
 //! A sweep leaves the orders of an instrument that uncrosses, and comes back to them: all its
 //! claims last until the end of one more lap. If orders are still uncrossing at the end of a lap
 //! that left some, the sweep has no turns until an uncrossing has ended or another claim is made.
+//!
+//! # Linked orders
+//! When a linked order is about to trade, is triggered, is reduced by self-trade prevention or has
+//! ended, the other order of its pair ends, and then the entry whose exits they are: in the same
+//! command, and before its own trade, trigger or reduction. In matching, and when an order is
+//! triggered, each that ends so counts as one of the 256 orders; where orders are cancelled, expire
+//! or trade in an auction it does not. If exits end before they were enlarged, new ones are entered for
+//! what the entry traded since. A queued list counts as one open order of its account more.
+//!
+//! Of two linked orders the first reserves what it needs and the second what it needs beyond that.
+//! An order that is triggered reserves what it needs once the other has released its part.
 //!
 //! # Expiry
 //! An order is dead from its `expire_at` on. The protection price, post-only and fill-or-kill
@@ -485,4 +509,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=8;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=9;

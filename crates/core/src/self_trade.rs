@@ -35,10 +35,11 @@ impl Core {
         *budget -= 1;
         match (taker.attributes.self_trade, taker.want) {
             (SelfTrade::Decrement, Remaining::Base(remaining)) => {
-                self.decrement(taker, remaining, slot, sink)
+                self.decrement(taker, remaining, slot, budget, sink)
             }
             (mode, _) => {
-                self.end_order(slot, DoneReason::SelfTrade, sink);
+                let ended = self.end_order(slot, DoneReason::SelfTrade, sink);
+                *budget = budget.saturating_sub(ended);
                 mode == SelfTrade::CancelBoth
             }
         }
@@ -51,13 +52,18 @@ impl Core {
         taker: &mut Taker,
         remaining: Quantity,
         slot: Slot,
+        budget: &mut u32,
         sink: &mut S,
     ) -> bool {
         let maker = self.orders.get(slot);
         let by = remaining.min(maker.remaining);
         if maker.remaining == by {
-            self.end_order(slot, DoneReason::SelfTrade, sink);
+            let ended = self.end_order(slot, DoneReason::SelfTrade, sink);
+            *budget = budget.saturating_sub(ended);
         } else {
+            if self.open.get(slot.at()).attributes.is_linked() {
+                *budget = budget.saturating_sub(self.end_others(slot, sink));
+            }
             self.reduce_order(slot, by, ReduceReason::SelfTrade, sink);
         }
         if remaining == by {
@@ -102,6 +108,9 @@ impl Core {
         sink: &mut S,
     ) -> (OrderId, Price, Quantity) {
         let order = self.orders.get(slot);
+        if self.open.get(slot.at()).attributes.is_linked() {
+            self.end_others(slot, sink);
+        }
         let detail = self.open.get_mut(slot.at());
         let market = &mut self.markets[usize::from(detail.market)];
         let side = detail.attributes.side;

@@ -2,6 +2,7 @@
 
 use crate::Core;
 use crate::fees::Fees;
+use crate::links::Link;
 use crate::orders::{Attributes, Detail};
 use rialto_model::{Amount, MemberId, OrderId, Price, PriceRange, Quantity, Timestamp};
 
@@ -42,6 +43,8 @@ pub(crate) struct Taker {
     pub(crate) client: u32,
     /// The most that an iceberg displays; zero for another order.
     pub(crate) display_quantity: Quantity,
+    /// Its list, if it is linked.
+    pub(crate) link: Option<Link>,
 }
 
 impl Taker {

@@ -218,6 +218,24 @@ impl Trailing {
         Some(slot)
     }
 
+    /// Makes an order larger where it stands.
+    pub(crate) fn enlarge(
+        &mut self,
+        orders: &mut Orders,
+        followers: &Followers,
+        slot: Slot,
+        by: Quantity,
+    ) {
+        let Follower { trail, progress, .. } = followers.get(slot);
+        let book = match progress {
+            Progress::Inactive => &mut self.inactive,
+            Progress::Active(_) => &mut self.active[trail.distance.kind() as usize],
+            Progress::Reached { .. } => &mut self.reached,
+        };
+        book.enlarge(orders, slot, by);
+        self.quantity.0 += by.0;
+    }
+
     /// Removes an order of a side.
     pub(crate) fn remove(
         &mut self,

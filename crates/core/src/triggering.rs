@@ -2,7 +2,9 @@
 //! trailing stops active, and enters triggered orders one after the other, as if each came in at that moment.
 
 use crate::book::Slot;
+use crate::exits::ORDERS_PER_LIST;
 use crate::instruments::Market;
+use crate::links::WITH_LINKS;
 use crate::orders::{Detail, Role, STAND_IN};
 use crate::taker::{Remaining, Taker};
 use crate::triggers::{Step, WITH_TRAILING};
@@ -40,7 +42,8 @@ impl Core {
         }
     }
 
-    /// Gives an instrument a turn if it trades and orders were triggered. Must follow a change to `open`.
+    /// Gives an instrument a turn if it trades, and exits or triggered orders are to be entered. Must follow a change to
+    /// `open`.
     pub(crate) fn begin_triggering(&mut self, at: u16) {
         let levels = match self.rules_since(WITH_TRAILING) {
             true => LEVELS_PER_CHECK,
@@ -53,7 +56,8 @@ impl Core {
         let tick = market.rules().tick;
         let (orders, followers) = (&mut self.orders, &mut self.followers);
         let mut levels_left = levels;
-        if market.triggers.next(orders, followers, tick, &mut levels_left).is_some()
+        if market.has_queued_lists()
+            || market.triggers.next(orders, followers, tick, &mut levels_left).is_some()
             || levels_left == 0
         {
             market.triggers.has_turn = true;
@@ -61,7 +65,7 @@ impl Core {
         }
     }
 
-    /// Enters orders that were triggered, and makes trailing stops active, of the instrument whose turn it
+    /// Enters exits and orders that were triggered, and makes trailing stops active, of the instrument whose turn it
     /// is. Returns whether there were events.
     pub(crate) fn trigger_next<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
         let at = self.background.take_triggering().expect("an instrument waits for its turn");
@@ -74,19 +78,24 @@ impl Core {
         };
         let (mut has_events, mut levels_left) = (false, levels);
         while *budget > 0 {
-            let market = &mut self.markets[usize::from(at)];
-            if market.state() != InstrumentState::Open {
+            if self.markets[usize::from(at)].state() != InstrumentState::Open {
                 break;
             }
-            let tick = market.rules().tick;
-            let (orders, followers) = (&mut self.orders, &mut self.followers);
-            let step = market.triggers.next(orders, followers, tick, &mut levels_left);
-            let Some(step) = step else { break };
-            *budget -= 1;
-            has_events = true;
-            match step {
-                Step::Activate(slot) => self.activate(at, slot, sink),
-                Step::Enter(slot) => self.enter_triggered(slot, budget, sink),
+            if let Some(list) = self.take_queued_list(at) {
+                *budget = budget.saturating_sub(ORDERS_PER_LIST);
+                has_events |= self.update_exits(list, budget, sink);
+            } else {
+                let market = &mut self.markets[usize::from(at)];
+                let tick = market.rules().tick;
+                let (orders, followers) = (&mut self.orders, &mut self.followers);
+                let step = market.triggers.next(orders, followers, tick, &mut levels_left);
+                let Some(step) = step else { break };
+                *budget -= 1;
+                has_events = true;
+                match step {
+                    Step::Activate(slot) => self.activate(at, slot, sink),
+                    Step::Enter(slot) => self.enter_triggered(slot, budget, sink),
+                }
             }
             if self.markets[usize::from(at)].state() != InstrumentState::Open {
                 // The events of an interruption are more than those of an order: no other work is
@@ -182,8 +191,14 @@ impl Core {
             entry = Err(DoneReason::Expired);
         }
         if let Err(reason) = entry {
-            return self.end_order(slot, reason, sink);
+            self.end_order(slot, reason, sink);
+            return;
         }
+        if attributes.is_linked() {
+            *budget = budget.saturating_sub(self.end_others(slot, sink));
+            attributes = attributes.with_link(false);
+        }
+        let market = &self.markets[usize::from(at)];
         let reserved = market.reserve(side, limit, order.remaining, fees);
         let released = Amount(detail.reserved.0 - reserved.0);
         if released != Amount::ZERO {
@@ -202,6 +217,9 @@ impl Core {
         let range = market.trading_range();
         let triggers = &mut self.markets[usize::from(at)].triggers;
         triggers.remove(&mut self.orders, &mut self.followers, slot, attributes);
+        if self.rules_version >= WITH_LINKS {
+            triggers.forget_marks_if_none_wait();
+        }
         self.relist(slot.at(), STAND_IN, account);
         if expire_at != Timestamp::MAX {
             self.expiries.remove(slot.at());
@@ -224,6 +242,7 @@ impl Core {
             fees,
             client,
             display_quantity: Quantity::ZERO,
+            link: None,
         };
         self.send_to_match(taker, budget, sink);
     }

@@ -2,10 +2,9 @@
 
 use crate::ORDERS_PER_COMMAND;
 use crate::book::{Book, LimitOrder, Orders, Slot};
-use crate::conditional::Condition;
 use crate::orders::Attributes;
 use crate::trailing::{Followers, Progress, Trailing};
-use rialto_model::{DistanceKind, OrderId, Price, Quantity, Side, Trigger};
+use rialto_model::{Condition, DistanceKind, OrderId, Price, Quantity, Side, Trigger};
 use std::collections::VecDeque;
 
 /// The version since which there are conditional orders.
@@ -215,6 +214,23 @@ impl Triggers {
         followers.get(slot).trail.distance.trigger(attributes.side, extreme, tick)
     }
 
+    /// Makes a waiting order larger where it stands.
+    pub(crate) fn enlarge(
+        &mut self,
+        orders: &mut Orders,
+        followers: &Followers,
+        slot: Slot,
+        attributes: Attributes,
+        by: Quantity,
+    ) {
+        match &mut self.trailing {
+            Some(trailing) if attributes.role.trails() => {
+                trailing.enlarge(orders, followers, slot, by);
+            }
+            _ => self.book.enlarge(orders, slot, by),
+        }
+    }
+
     /// Removes a waiting order.
     pub(crate) fn remove(
         &mut self,
@@ -237,6 +253,14 @@ impl Triggers {
             _ => {
                 self.book.remove(orders, slot);
             }
+        }
+    }
+
+    /// Forgets all prices if no order waits.
+    pub(crate) fn forget_marks_if_none_wait(&mut self) {
+        if !self.marks.is_empty() && self.len() == 0 {
+            self.marks.clear();
+            self.update_bounds();
         }
     }
 

@@ -6,12 +6,13 @@ use crate::book::{Book, Orders, Slot};
 use crate::client_ids::End;
 use crate::halts::Breaker;
 use crate::ledger::Balance;
+use crate::links::{Link, Part};
 use crate::orders::{Detail, NIL, Role};
 use rialto_model::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms, Currency,
-    CurrencyId, DoneReason, Handling, Iceberg, Instrument, InstrumentId, MemberId, Name, NewOrder,
-    OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TrailState, Trigger, TriggerKind,
+    CurrencyId, DoneReason, Handling, Iceberg, Instrument, InstrumentId, Leg, MemberId, Name,
+    NewOrder, OrderId, OrderSize, PlannedTransition, PostOnly, Price, Quantity, SelfTrade, Seq,
+    Side, TimeInForce, Timestamp, TrailState, Trigger, TriggerKind,
 };
 use std::collections::VecDeque;
 
@@ -90,6 +91,19 @@ pub struct EndedOrder {
     pub time: Timestamp,
 }
 
+/// What an open order is linked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Links {
+    /// The first order of its list.
+    pub list: OrderId,
+    /// The other order of its pair, if there is one.
+    pub other: Option<OrderId>,
+    /// Of an entry: its exit at a better price.
+    pub take_profit: Option<Leg>,
+    /// Of an entry: its exit at a worse price.
+    pub stop_loss: Option<Leg>,
+}
+
 /// An open order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderState {
@@ -129,6 +143,8 @@ pub struct OrderState {
     pub trail: Option<TrailState>,
     /// What it displays, if it is an iceberg.
     pub iceberg: Option<Iceberg>,
+    /// What it is linked to, if it is.
+    pub links: Option<Links>,
     /// The fee rate it pays as a maker, in millionths.
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
@@ -315,6 +331,17 @@ impl Core {
         Some(TrailState { trail: self.followers.get(slot).trail, extreme })
     }
 
+    fn links_of(&self, slot: Slot) -> Links {
+        let Link { list, part } = *self.links.get(slot);
+        let list = self.lists.get(list);
+        let mut others =
+            list.orders.into_iter().filter(|other| *other != NIL && *other != slot.at());
+        let is_entry = part == Part::Entry;
+        let [take_profit, stop_loss] = if is_entry { list.legs } else { [None, None] };
+        let other = others.next().filter(|_| !is_entry).map(|other| self.order_at(other).id);
+        Links { list: list.id, other, take_profit, stop_loss }
+    }
+
     fn trigger_of(&self, slot: Slot, detail: &Detail) -> Option<Trigger> {
         if !detail.attributes.role.waits() || detail.attributes.role.trails() {
             return None;
@@ -358,6 +385,7 @@ impl Core {
             trigger: self.trigger_of(slot, detail),
             trail: None,
             iceberg: (attributes.role == Role::Iceberg).then(|| *self.icebergs.get(slot)),
+            links: attributes.is_linked().then(|| self.links_of(slot)),
             maker_fee_ppm: detail.fees.maker_ppm(),
             taker_fee_ppm: detail.fees.taker_ppm(),
             fee_residue: detail.fees.residue(),

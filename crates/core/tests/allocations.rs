@@ -5,11 +5,11 @@
 
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, ConditionalOrder, CurrencyId, Distance, Done,
-    DoneReason, EngineId, Event, IcebergOrder, InstrumentId, InstrumentKind, InstrumentSpec,
-    MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Scale,
-    SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder,
-    Transfer, Trigger, TriggerKind,
+    AccountId, Amend, Amount, ClientOrderId, Command, Condition, ConditionalOrder, CurrencyId,
+    Distance, Done, DoneReason, EngineId, Event, IcebergOrder, InstrumentId, InstrumentKind,
+    InstrumentSpec, Leg, LinkKind, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef,
+    OrderSize, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
+    TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -167,6 +167,36 @@ impl Trader {
         }
     }
 
+    /// A pair, or an entry with exits on both sides of it.
+    fn list(&mut self, terms: NewOrder) -> OrderList {
+        let is_pair = self.below(2) == 0;
+        let exits = if is_pair { terms.side } else { terms.side.opposite() };
+        let away = 1 + self.below(5) as i64;
+        let away = if exits == Side::Sell { away } else { -away };
+        let leg = |condition, kind, price| Leg {
+            condition,
+            kind,
+            time_in_force: TimeInForce::Gtc,
+            price,
+            expire_at: Timestamp::ZERO,
+        };
+        let stop = Trigger { kind: TriggerKind::Stop, price: Price(terms.price.0 - away) };
+        let distance = Distance::Price(Price(away.abs()));
+        let trail = TrailTerms { distance, activation_price: Price::ZERO };
+        let condition = match self.below(2) {
+            0 => Condition::Trigger(stop),
+            _ => Condition::Trail(trail),
+        };
+        let better = leg(None, OrderKind::Limit, Price(terms.price.0 + away));
+        OrderList {
+            terms,
+            condition: None,
+            kind: if is_pair { LinkKind::Oco } else { LinkKind::Oto },
+            take_profit: (!is_pair).then_some(better),
+            stop_loss: Some(leg(Some(condition), OrderKind::Market, Price::ZERO)),
+        }
+    }
+
     fn place(&mut self) {
         let account = AccountId(1 + self.below(ACCOUNTS) as u32);
         let side = if self.below(2) == 0 { Side::Buy } else { Side::Sell };
@@ -233,6 +263,10 @@ impl Trader {
             let size = OrderSize::Base(quantity);
             let terms = NewOrder { size, minimum_quantity: Quantity::ZERO, ..terms };
             self.apply(&Command::PlaceIceberg(IcebergOrder { terms, display_quantity }))
+        } else if kind == OrderKind::Limit && self.below(6) == 0 {
+            let terms = NewOrder { minimum_quantity: Quantity::ZERO, ..terms };
+            let list = self.list(terms);
+            self.apply(&Command::PlaceList(list))
         } else {
             self.apply(&Command::Place(terms))
         };

@@ -111,6 +111,12 @@ alterations! {
     icebergs_that_trade_tranche_by_tranche_are_noticed: IcebergsTradeTrancheByTranche;
     icebergs_that_keep_their_place_are_noticed: IcebergsKeepTheirPlace;
     icebergs_that_grow_at_the_end_are_noticed: IcebergsGrowAtTheEnd;
+    a_pair_of_which_both_stay_is_noticed: PairsKeepBothOrders;
+    a_pair_that_holds_for_both_is_noticed: PairsHoldBoth;
+    exits_of_the_whole_size_are_noticed: ExitsOfWholeSize;
+    exits_that_do_not_grow_are_noticed: ExitsDoNotGrow;
+    an_entry_that_goes_on_is_noticed: EntriesGoOn;
+    a_trade_of_an_entry_without_exits_is_noticed: UncoveredIsLost;
 }
 
 /// Since rules version 4 every limit in a book is on the tick.

@@ -32,6 +32,11 @@ fn an_iceberg_is_checked_in_the_documented_order() {
 }
 
 #[test]
+fn linked_orders_are_checked_in_the_documented_order() {
+    assert_eq!(documented("PlaceList"), reference::linked::list_checks());
+}
+
+#[test]
 fn an_amendment_is_checked_in_the_documented_order() {
     assert_eq!(documented("Amend"), reference::amend::amend_checks());
 }

@@ -155,6 +155,9 @@ fn is_outcome(command: CommandKind, event: &Event) -> bool {
                 | Event::TrailActivated(_)
                 | Event::IcebergSet(_)
                 | Event::IcebergRefreshed(_)
+                | Event::ExitsSet(_)
+                | Event::OrdersLinked(_)
+                | Event::ExitsRefused(_)
                 | Event::CancelProgress { .. }
                 | Event::Uncrossed(_)
                 | Event::Interrupted(_)

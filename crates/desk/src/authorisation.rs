@@ -69,6 +69,7 @@ fn traded_account(command: &EngineCommand) -> Result<AccountId> {
         EngineCommand::PlaceConditional(order) => Ok(order.terms.account),
         EngineCommand::PlaceTrailing(order) => Ok(order.terms.account),
         EngineCommand::PlaceIceberg(order) => Ok(order.terms.account),
+        EngineCommand::PlaceList(list) => Ok(list.terms.account),
         EngineCommand::Cancel { account, .. } => Ok(*account),
         EngineCommand::Amend(amend) => Ok(amend.account),
         _ => {

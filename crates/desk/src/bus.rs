@@ -12,9 +12,9 @@ use crate::{
     AcceptClock, AmendOrder, Answer, AssignCalendar, Authorisation, CancelOrder, CancelOrders,
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
     Grant, HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
-    NameTable, OrderRate, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceOrder,
-    PlaceTrailingOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope, Sender,
-    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
+    NameTable, OrderRate, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders,
+    PlaceOrder, PlaceTrailingOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope,
+    Sender, SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
     SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
     TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
@@ -35,7 +35,7 @@ bus! {
         requests through VenueBehaviours<Authorisation> {
             desk: Desk =>
                 boxed PlaceOrder, boxed PlaceConditionalOrder, boxed PlaceTrailingOrder,
-                boxed PlaceIcebergOrder, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
+                boxed PlaceIcebergOrder, boxed PlaceLinkedOrders, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
                 boxed SetDeadMan, boxed Disconnect, boxed SubmitBatch,
                 boxed Deposit, boxed PayOut,
                 boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,

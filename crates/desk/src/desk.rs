@@ -202,6 +202,7 @@ pub fn enters_order(command: &Command) -> bool {
             | Command::PlaceConditional(_)
             | Command::PlaceTrailing(_)
             | Command::PlaceIceberg(_)
+            | Command::PlaceList(_)
             | Command::Amend(_)
     )
 }

@@ -84,10 +84,10 @@ pub use query::{
 pub use request::{
     AmendOrder, AssignCalendar, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
     CreateInstrument, CreateMember, Deposit, Disconnect, HaltTrading, HoldWithdrawal, Kill,
-    LiftKill, MoveTransition, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceOrder,
-    PlaceTrailingOrder, ReleaseWithdrawal, SetAuctionRules, SetCircuitBreaker, SetContractTerms,
-    SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal,
-    SubmitBatch, ToEngine,
+    LiftKill, MoveTransition, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders,
+    PlaceOrder, PlaceTrailingOrder, ReleaseWithdrawal, SetAuctionRules, SetCircuitBreaker,
+    SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

@@ -3,8 +3,8 @@
 use crate::Answer;
 use rialto_bus::Context;
 use rialto_model::{
-    Command, ConditionalOrder, Deposit, IcebergOrder, OrderSize, Outcome, RestrictionTarget,
-    TrailingOrder,
+    Command, ConditionalOrder, Deposit, IcebergOrder, OrderList, OrderSize, Outcome,
+    RestrictionTarget, TrailingOrder,
 };
 
 /// Records the account and the terms of a command. Prices and quantities are in units of the
@@ -17,7 +17,8 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
         Command::Place(order)
         | Command::PlaceConditional(ConditionalOrder { terms: order, .. })
         | Command::PlaceTrailing(TrailingOrder { terms: order, .. })
-        | Command::PlaceIceberg(IcebergOrder { terms: order, .. }) => {
+        | Command::PlaceIceberg(IcebergOrder { terms: order, .. })
+        | Command::PlaceList(OrderList { terms: order, .. }) => {
             cx.note("account", &order.account.0);
             cx.note("instrument", &order.instrument.0);
             cx.note("side", &order.side);
@@ -38,6 +39,9 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
             }
             if let Command::PlaceIceberg(IcebergOrder { display_quantity, .. }) = command {
                 cx.note("display_quantity_units", &display_quantity.0);
+            }
+            if let Command::PlaceList(list) = command {
+                cx.note("link", &list.kind);
             }
         }
         Command::Amend(amend) => cx.note("account", &amend.account.0),

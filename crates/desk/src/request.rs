@@ -6,8 +6,9 @@ use rialto_engine::Level;
 use rialto_model::{
     AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ConditionalOrder,
     ContractTerms, CurrencyCode, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
-    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Restrict,
-    Restriction, RestrictionTarget, Scale, Timestamp, TradingRules, TrailingOrder, Transfer,
+    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderList, OrderRef, Reference,
+    Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules, TrailingOrder,
+    Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -99,6 +100,13 @@ requests! {
         order: IcebergOrder,
     } needs Trade of |it: &PlaceIcebergOrder| it.order.terms.account,
       command |it| EngineCommand::PlaceIceberg(it.order);
+
+    /// Enters linked orders.
+    "place_linked_orders" PlaceLinkedOrders {
+        /// The orders.
+        list: OrderList,
+    } needs Trade of |it: &PlaceLinkedOrders| it.list.terms.account,
+      command |it| EngineCommand::PlaceList(it.list);
 
     /// Cancels an order.
     "cancel_order" CancelOrder {

@@ -8,10 +8,10 @@ use crate::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery,
     FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HaltTrading,
     HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceConditionalOrder,
-    PlaceIcebergOrder, PlaceOrder, PlaceTrailingOrder, PrivateChannel, ReadAudit, ReadFeed,
-    ReleaseWithdrawal, Resume, SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan,
-    SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
-    Subscribe, TakeBackup, TakeSnapshot,
+    PlaceIcebergOrder, PlaceLinkedOrders, PlaceOrder, PlaceTrailingOrder, PrivateChannel,
+    ReadAudit, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules, SetCircuitBreaker,
+    SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -31,7 +31,7 @@ macro_rules! decided_later {
 }
 
 decided_later! {
-    PlaceOrder, PlaceConditionalOrder, PlaceTrailingOrder, PlaceIcebergOrder, CancelOrder,
+    PlaceOrder, PlaceConditionalOrder, PlaceTrailingOrder, PlaceIcebergOrder, PlaceLinkedOrders, CancelOrder,
     AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit, Kill,
     LiftKill, SetRestriction, PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal,
     CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules, SetAuctionRules,

@@ -4,7 +4,7 @@ use crate::list::Link;
 use crate::orders::{Follower, Order};
 use crate::trading::{ended_as, fills_of, notional_of};
 use crate::view::{
-    AuctionResult, LimitStateView, MemberView, Moment, TimetableView, WithdrawalView,
+    AuctionResult, LimitStateView, LinksView, MemberView, Moment, TimetableView, WithdrawalView,
 };
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
@@ -117,6 +117,8 @@ pub struct BaselineOrder {
     pub trail: Option<TrailState>,
     /// What it displays, if it is an iceberg.
     pub iceberg: Option<Iceberg>,
+    /// How it is linked with other orders, if it is.
+    pub links: Option<LinksView>,
 }
 
 /// An order of a [`Baseline`] that has ended.
@@ -230,6 +232,7 @@ impl Feed {
                 trigger: None,
                 follower: None,
                 iceberg: None,
+                links: None,
                 resting: false,
                 changed: false,
                 quantity: match ended.terms.size {
@@ -290,6 +293,7 @@ impl Feed {
                 trigger: entered.trigger,
                 follower,
                 iceberg: entered.iceberg.map(Box::new),
+                links: entered.links.map(Box::new),
                 resting: false,
                 changed: false,
                 quantity: entered.quantity,

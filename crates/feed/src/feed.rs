@@ -111,6 +111,10 @@ impl Feed {
             Event::Triggered(ref triggered) => self.triggered(at, triggered)?,
             Event::TrailSet(ref set) => self.trail_set(at, set)?,
             Event::TrailActivated(ref activated) => self.trail_activated(at, activated)?,
+            Event::ExitsSet(ref set) => self.exits_set(at, set)?,
+            Event::OrdersLinked(ref linked) => self.orders_linked(at, linked)?,
+            // What is left of the entry ends by an event of its own.
+            Event::ExitsRefused(_) => {}
             Event::IcebergSet(ref set) => self.iceberg_set(at, set)?,
             Event::IcebergRefreshed(ref refreshed) => self.iceberg_refreshed(at, refreshed)?,
             Event::DeadManSet { account, due } => {

@@ -49,6 +49,12 @@ pub enum FeedViolation {
         /// The price.
         price: Price,
     },
+    /// An order is linked with one that is not open, or not linked with it.
+    #[error("open order {order} is linked with an order that is not linked with it")]
+    Link {
+        /// The order.
+        order: OrderId,
+    },
     /// An open order is not where it should be: on the book or in its account's list.
     #[error("open order {order} is missing on its book or in its account's list")]
     Stray {
@@ -105,7 +111,7 @@ impl Feed {
     }
 
     /// Every open order stands in its account's list, and on the book exactly if it says so. Only there
-    /// does an iceberg display a part of its quantity.
+    /// does an iceberg display a part of its quantity. Links are mutual.
     fn check_orders(&self) -> Result<(), FeedViolation> {
         let sides = [Side::Buy, Side::Sell];
         let books = self.markets.iter().flat_map(|market| {
@@ -125,8 +131,19 @@ impl Feed {
                 || !displays_rightly
                 || !owned.contains(&order.order)
         });
-        match stray {
-            Some(order) => Err(FeedViolation::Stray { order: order.order }),
+        if let Some(order) = stray {
+            return Err(FeedViolation::Stray { order: order.order });
+        }
+        let other = |order: OrderId| {
+            let slot = self.orders.slot(order)?;
+            self.orders.slab[slot as usize].links.as_ref()?.other
+        };
+        let loose = self.orders.open().find(|order| {
+            let linked = order.links.as_ref().and_then(|links| links.other);
+            linked.is_some_and(|linked| other(linked) != Some(order.order))
+        });
+        match loose {
+            Some(order) => Err(FeedViolation::Link { order: order.order }),
             None => Ok(()),
         }
     }
@@ -204,6 +221,7 @@ mod tests {
             trigger: None,
             trail: None,
             iceberg: None,
+            links: None,
         };
         let held = |account, number, available, reserved| BaselineBalance {
             account,

@@ -62,7 +62,7 @@ pub use trading::fills_of;
 pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountRestriction, AccountView, AuctionResult, AuctionView, BalanceView,
-    BegunTransition, BestPrices, BookOrder, BreakerView, Depth, Fill, LimitStateView, MemberView,
-    Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Ticker, TimetableView,
-    WithdrawalView,
+    BegunTransition, BestPrices, BookOrder, BreakerView, Depth, Fill, LimitStateView, LinksView,
+    MemberView, Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Ticker,
+    TimetableView, WithdrawalView,
 };

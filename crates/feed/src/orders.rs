@@ -6,7 +6,7 @@ use crate::book::Cause;
 use crate::ended::{Ended, Ranks};
 use crate::list::{Link, Linked, List};
 use crate::market::Market;
-use crate::view::{Moment, OrderView};
+use crate::view::{LinksView, Moment, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, DoneReason, Iceberg, NewOrder, OrderId, OrderSize,
     OrderStatus, Price, Quantity, Side, TrailState, TrailTerms, Trigger, TriggerKind,
@@ -33,6 +33,8 @@ pub(crate) struct Order {
     pub(crate) follower: Option<Box<Follower>>,
     /// What it displays, if it is an iceberg that is open: nothing while it is not on the book.
     pub(crate) iceberg: Option<Box<Iceberg>>,
+    /// How it is linked with other orders, while it is open.
+    pub(crate) links: Option<Box<LinksView>>,
     pub(crate) resting: bool,
     /// Whether it stands in the list of changed orders.
     pub(crate) changed: bool,
@@ -104,6 +106,17 @@ impl Order {
         }
     }
 
+    /// It is linked with no order any more, unless it is the entry of its list.
+    pub(crate) fn unlink(&mut self) {
+        if self
+            .links
+            .as_ref()
+            .is_some_and(|links| links.list != self.order || links.other.is_some())
+        {
+            self.links = None;
+        }
+    }
+
     /// Reduces what remains, and with it what an iceberg displays.
     pub(crate) fn reduce(&mut self, by: Quantity, cause: Cause) {
         self.remaining.0 -= by.0;
@@ -137,6 +150,7 @@ impl Order {
             trigger,
             trail,
             iceberg: self.iceberg.as_deref().copied(),
+            links: self.links.as_deref().copied(),
             resting: self.resting,
             quantity: self.quantity,
             filled: self.filled,
@@ -264,7 +278,7 @@ impl Orders {
     /// Ends an order that has left the book; it is remembered for a while.
     pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
         let order = &mut self.slab[slot as usize];
-        (order.status, order.iceberg) = (status, None);
+        (order.status, order.iceberg, order.links) = (status, None, None);
         owner.open.remove(&mut self.slab, slot);
         self.remember(slot, owner);
     }

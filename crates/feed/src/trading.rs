@@ -5,12 +5,13 @@ use crate::book::Cause;
 use crate::list::Link;
 use crate::market::Market;
 use crate::orders::{Follower, Order};
-use crate::view::{Fill, Moment};
+use crate::view::{Fill, LinksView, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_model::{
-    Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Iceberg, IcebergRefreshed,
-    IcebergSet, Instrument, InstrumentId, OrderId, OrderKind, OrderSize, OrderStatus, Price,
-    Quantity, Reduced, Rested, Role, Side, Trade, TrailActivated, TrailSet, TriggerSet, Triggered,
+    Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, ExitsSet, Iceberg,
+    IcebergRefreshed, IcebergSet, Instrument, InstrumentId, OrderId, OrderKind, OrderSize,
+    OrderStatus, OrdersLinked, Price, Quantity, ReduceReason, Reduced, Rested, Role, Side, Trade,
+    TrailActivated, TrailSet, TriggerSet, Triggered,
 };
 
 impl Feed {
@@ -34,6 +35,7 @@ impl Feed {
             trigger: None,
             follower: None,
             iceberg: None,
+            links: None,
             resting: false,
             changed: false,
             quantity,
@@ -88,6 +90,7 @@ impl Feed {
         let left = order.remaining.0 - event.quantity.0;
         agree(at, event.maker_order, "what remains", event.maker_remaining.0, left)?;
         order.fill(event.quantity, notional, event.maker_fee);
+        order.unlink();
         let maker_account = order.account;
         self.orders.touch(maker, at);
         let cause = if event.auction { Cause::Auction } else { Cause::Trade };
@@ -101,6 +104,7 @@ impl Feed {
         let left = order.remaining.0 - if in_quote { 0 } else { event.quantity.0 };
         agree(at, event.taker_order, "what remains", event.taker_remaining.0, left)?;
         order.fill(event.quantity, notional, event.taker_fee);
+        order.unlink();
         let taker_account = order.account;
         let taker_filled = left == 0 && !in_quote;
         if event.auction {
@@ -172,6 +176,7 @@ impl Feed {
             return Err(mismatch(at, event.order, "what is released", said, folded));
         }
         let (account, resting) = (order.account, order.resting);
+        let other = order.links.as_ref().and_then(|links| links.other);
         if resting {
             self.touch(index);
             self.markets[index].book.remove(&mut self.orders, slot, at.seq);
@@ -183,6 +188,10 @@ impl Feed {
         self.unfollow(slot, index);
         self.orders.touch(slot, at);
         self.orders.end(slot, status, &mut self.accounts.slots[account as usize]);
+        if let Some(other) = other.and_then(|other| self.orders.slot(other)) {
+            self.orders.slab[other as usize].unlink();
+            self.orders.touch(other, at);
+        }
         Ok(())
     }
 
@@ -192,6 +201,9 @@ impl Feed {
         let left = order.remaining.0 - event.by.0;
         agree(at, event.order, "what remains", event.remaining.0, left)?;
         order.set_quantity(Quantity(order.quantity.0 - event.by.0));
+        if event.reason == ReduceReason::SelfTrade {
+            order.unlink();
+        }
         if order.resting {
             self.touch(index);
             let book = &mut self.markets[index].book;
@@ -209,15 +221,19 @@ impl Feed {
         let order = &self.orders.slab[slot as usize];
         agree(at, event.order, "what remains", event.old_remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.old_price.0, order.terms.price.0)?;
-        agree(at, event.order, "its stay on the book", 1, i64::from(order.resting))?;
+        // The exits of an order grow as it trades, be it that they wait for a price.
+        let waits = order.status == OrderStatus::Waiting;
+        agree(at, event.order, "its stay on the book", 1, i64::from(order.resting || waits))?;
         let more = Quantity(event.remaining.0 - event.old_remaining.0);
         // Of an iceberg at the same price only the hidden quantity grows.
         let stays = order.iceberg.is_some() && event.price == event.old_price && more.0 > 0;
-        self.touch(index);
-        let book = &mut self.markets[index].book;
-        match stays {
-            true => book.enlarge(&mut self.orders, slot, more),
-            false => book.remove(&mut self.orders, slot, at.seq),
+        if !waits {
+            self.touch(index);
+            let book = &mut self.markets[index].book;
+            match stays {
+                true => book.enlarge(&mut self.orders, slot, more),
+                false => book.remove(&mut self.orders, slot, at.seq),
+            }
         }
         self.release(at, index, slot, event.old_reserved);
         let order = &mut self.orders.slab[slot as usize];
@@ -297,6 +313,7 @@ impl Feed {
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         order.status = OrderStatus::Open;
         order.trigger = None;
+        order.unlink();
         order.terms.price = event.price;
         self.unfollow(slot, index);
         self.release(at, index, slot, event.released);
@@ -330,6 +347,41 @@ impl Feed {
         self.touch(index);
         self.markets[index].book.requeue(&mut self.orders, slot, at.seq);
         self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn exits_set(&mut self, at: Moment, event: &ExitsSet) -> Result<(), FoldError> {
+        let (slot, _) = self.open_order(at, event.order, event.instrument)?;
+        let ExitsSet { order: list, take_profit, stop_loss, .. } = *event;
+        let links = LinksView { list, other: None, take_profit, stop_loss };
+        self.orders.slab[slot as usize].links = Some(Box::new(links));
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn orders_linked(
+        &mut self,
+        at: Moment,
+        event: &OrdersLinked,
+    ) -> Result<(), FoldError> {
+        let OrdersLinked { list, take_profit, stop_loss, .. } = *event;
+        self.market_index(at, event.instrument)?;
+        // An exit that is entered alone has not been accepted yet, and is linked with nothing.
+        for (order, other) in [(take_profit, stop_loss), (stop_loss, take_profit)] {
+            let other = Some(other).filter(|other| *other != OrderId::default());
+            let slot = self.orders.slot(order).filter(|slot| {
+                let order = &self.orders.slab[*slot as usize];
+                order.status.is_open()
+            });
+            if slot.is_none() && other.is_some() && order != OrderId::default() {
+                return Err(FoldError::UnknownOrder { seq: at.seq, order });
+            }
+            if let Some(slot) = slot {
+                let links = LinksView { list, other, take_profit: None, stop_loss: None };
+                self.orders.slab[slot as usize].links = Some(Box::new(links));
+                self.orders.touch(slot, at);
+            }
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use rialto_model::{
     AccountId, Amount, CircuitBreakerRule, CurrencyId, DoneReason, Iceberg, InstrumentId,
-    InstrumentState, Interrupted, MemberId, Name, NewOrder, OrderId, OrderStatus,
+    InstrumentState, Interrupted, Leg, MemberId, Name, NewOrder, OrderId, OrderStatus,
     PlannedTransition, Price, Quantity, Reference, Restriction, Role, Seq, Side, Timestamp,
     TradeId, TrailState, Trigger,
 };
@@ -198,6 +198,19 @@ pub struct Ticker {
     pub trades: u64,
 }
 
+/// How an open order is linked with other orders of its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinksView {
+    /// The first order of the list: that of the pair, or the entry.
+    pub list: OrderId,
+    /// The other linked order, if there is one.
+    pub other: Option<OrderId>,
+    /// The exit at a better price that an entry enters as it trades.
+    pub take_profit: Option<Leg>,
+    /// Its exit at a worse price.
+    pub stop_loss: Option<Leg>,
+}
+
 /// An order as its owner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderView {
@@ -216,6 +229,8 @@ pub struct OrderView {
     pub trail: Option<TrailState>,
     /// What it displays, if it is an iceberg that is open: nothing while it is not on the book.
     pub iceberg: Option<Iceberg>,
+    /// How it is linked with other orders, while it is open.
+    pub links: Option<LinksView>,
     /// Whether it is on the book. A suspended taker is open and not on the book.
     pub resting: bool,
     /// Total quantity; zero for an order sized in quote currency.

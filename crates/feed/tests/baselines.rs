@@ -60,6 +60,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
             trigger: None,
             trail: None,
             iceberg: order.iceberg,
+            links: order.links,
         }
     });
     Baseline {

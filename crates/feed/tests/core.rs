@@ -137,8 +137,48 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
 fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
     let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
     let command = prop_oneof![30 => plausible::command(BOUNDS), 2 => call_command(), 2 => calendar_command(),
-            1 => halt_command(), 3 => plausible::iceberg_order(BOUNDS).prop_map(Command::PlaceIceberg)];
+            1 => halt_command(), 3 => plausible::iceberg_order(BOUNDS).prop_map(Command::PlaceIceberg), 3 => list_command()];
     vec((pause, command), 1..160)
+}
+
+/// Linked orders whose prices are in their order.
+fn list_command() -> impl Strategy<Value = Command> {
+    let parts = (plausible::limit_order(BOUNDS), any::<[bool; 2]>(), 1..4_i64, 1..4_i64);
+    parts.prop_map(|(order, [is_pair, waits], gain, loss)| {
+        let terms = NewOrder {
+            time_in_force: TimeInForce::Gtc,
+            post_only: PostOnly::Off,
+            minimum_quantity: Quantity::ZERO,
+            expire_at: Timestamp::ZERO,
+            ..order
+        };
+        let side = if is_pair { terms.side } else { terms.side.opposite() };
+        let better = |price: Price, by: i64| match side {
+            Side::Sell => Price(price.0 + by),
+            Side::Buy => Price(price.0 - by),
+        };
+        let leg = |condition, price| Leg {
+            condition,
+            kind: OrderKind::Limit,
+            time_in_force: TimeInForce::Gtc,
+            price,
+            expire_at: Timestamp::ZERO,
+        };
+        let waits_for = |kind, price| Some(Condition::Trigger(Trigger { kind, price }));
+        let (gain, loss) = (better(terms.price, gain), better(terms.price, -loss));
+        let stop = leg(waits_for(TriggerKind::Stop, loss), better(loss, -1));
+        let profit = match waits {
+            true => leg(waits_for(TriggerKind::TakeProfit, gain), terms.price),
+            false => leg(None, gain),
+        };
+        Command::PlaceList(OrderList {
+            terms,
+            condition: None,
+            kind: if is_pair { LinkKind::Oco } else { LinkKind::Oto },
+            take_profit: (!is_pair).then_some(profit),
+            stop_loss: Some(stop),
+        })
+    })
 }
 
 /// The first instrument goes into a call or out of it, or takes an order for the next auction.
@@ -445,6 +485,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                     DoneReason::AuctionEnded => "auction ended",
                     DoneReason::Restricted => "restricted",
                     DoneReason::Refused => "refused",
+                    DoneReason::Linked => "ended by a linked order",
                 },
                 Event::Reduced(reduced) => match reduced.reason {
                     ReduceReason::Amended => "reduced",
@@ -476,13 +517,16 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 Event::Triggered(_) => "triggered",
                 Event::IcebergSet(_) => "iceberg set",
                 Event::IcebergRefreshed(_) => "iceberg refreshed",
+                Event::ExitsSet(_) => "exits set",
+                Event::OrdersLinked(_) => "orders linked",
+                Event::ExitsRefused(_) => "exits refused",
                 Event::ContractTermsSet { .. } => "contract terms set",
                 _ => continue,
             };
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 51, "{seen:#?}");
+    assert_eq!(seen.len(), 55, "{seen:#?}");
 }
 
 /// What happened to icebergs that events of other orders have too.

@@ -340,6 +340,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::TriggerPriceInvalid
         | R::TrailInvalid
         | R::DisplayQuantityInvalid
+        | R::ExitPriceInvalid
         | R::TransitionInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
         | R::ReferenceConflict
@@ -347,6 +348,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::HasOpenOrders
         | R::OrderExpired
         | R::OrderWaiting
+        | R::OrderLinked
         | R::RulesVersionOlder
         | R::ReferenceTooOld
         | R::StateChangeInvalid
@@ -397,7 +399,11 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownCalendar => Some("calendar"),
         R::UnknownTransition => Some("at"),
         R::TransitionInvalid => Some("to"),
-        R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired | R::OrderWaiting => Some("id"),
+        R::UnknownOrder
+        | R::UnknownWithdrawal
+        | R::OrderExpired
+        | R::OrderWaiting
+        | R::OrderLinked => Some("id"),
         R::TriggerPriceInvalid | R::WouldTrigger => Some("trigger_price"),
         R::TrailInvalid => Some("trail_distance"),
         R::DisplayQuantityInvalid => Some("display_quantity"),
@@ -406,7 +412,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         | R::PriceOutsideCollar
         | R::PriceOutsideLimits
         | R::NoReferencePrice
-        | R::WouldCross => Some("price"),
+        | R::WouldCross
+        | R::ExitPriceInvalid => Some("price"),
         R::QuantityNotPositive
         | R::QuantityOffLot
         | R::QuantityTooLarge

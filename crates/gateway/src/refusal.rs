@@ -1,14 +1,14 @@
 //! Adds values and limits to the errors of rejected orders.
 
+mod linked;
+
 use crate::ApiError;
 use crate::gate::Gate;
 use rialto_bus::Context;
-use rialto_desk::{
-    AsOf, Freshness, GetBalances, GetInstrument, GetTicker, InstrumentSummary, Listing,
-};
+use rialto_desk::{Freshness, GetBalances, GetInstrument, GetTicker, InstrumentSummary, Listing};
 use rialto_model::{
-    AccountId, Amount, Command, DistanceKind, Iceberg, Instrument, OrderKind, PostOnly, Price,
-    Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    AccountId, Amount, Command, DistanceKind, Iceberg, Instrument, LinkKind, OrderKind, OrderList,
+    PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp, TrailTerms,
 };
 
 /// The parts of an order that a reject may be about.
@@ -29,16 +29,25 @@ pub(crate) struct Asked {
     pub(crate) condition: Option<Condition>,
     /// The most that it was to display, if it was an iceberg.
     pub(crate) display_quantity: Option<Quantity>,
+    /// The orders that are linked with it.
+    pub(crate) list: Option<OrderList>,
 }
 
 impl Asked {
     /// The same with what a command has beside the terms of the order.
     pub(crate) fn with_extension(self, command: &Command) -> Asked {
-        let display_quantity = match command {
-            Command::PlaceIceberg(order) => Some(order.display_quantity),
-            _ => None,
-        };
-        Asked { condition: Condition::of(command), display_quantity, ..self }
+        let mut asked = self;
+        match command {
+            Command::PlaceConditional(_) => asked.condition = Some(Condition::Trigger),
+            Command::PlaceTrailing(order) => asked.condition = Some(Condition::trail(&order.trail)),
+            Command::PlaceIceberg(order) => asked.display_quantity = Some(order.display_quantity),
+            Command::PlaceList(list) => {
+                asked.condition = list.condition.as_ref().map(Condition::of);
+                asked.list = Some(*list);
+            }
+            _ => {}
+        }
+        asked
     }
 }
 
@@ -52,16 +61,15 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Of the order that a command enters.
-    fn of(command: &Command) -> Option<Condition> {
-        match command {
-            Command::PlaceConditional(_) => Some(Condition::Trigger),
-            Command::PlaceTrailing(order) => {
-                let given = order.trail.activation_price != Price::ZERO;
-                Some(Condition::Trail(order.trail.distance.kind(), given))
-            }
-            _ => None,
+    fn of(condition: &rialto_model::Condition) -> Condition {
+        match condition {
+            rialto_model::Condition::Trigger(_) => Condition::Trigger,
+            rialto_model::Condition::Trail(trail) => Condition::trail(trail),
         }
+    }
+
+    fn trail(trail: &TrailTerms) -> Condition {
+        Condition::Trail(trail.distance.kind(), trail.activation_price != Price::ZERO)
     }
 }
 
@@ -77,12 +85,50 @@ pub(crate) async fn with_limits(
     let reason = RejectReason::ALL.iter().find(|reason| reason.code() == error.code);
     let (Some(reason), Some(_)) = (reason, error.seq) else { return error };
     if *reason == RejectReason::InvalidCombination {
+        if let Some((field, message)) = asked.list.as_ref().and_then(linked::combination) {
+            return ApiError { message: message.into(), ..error.of(field) };
+        }
         let (field, message) = combination(asked);
         return ApiError { message: message.into(), ..error.of(field) };
     }
     if *reason == RejectReason::WrongPhase {
         return error.of(field_out_of_phase(asked));
     }
+    let (mut error, mut asked) = (error, *asked);
+    let question = GetInstrument { instrument: on.id };
+    let summary = gate.read(cx, question, Freshness::Now).await.ok().map(|found| found.answer);
+    let mut within = None;
+    if let (Some(list), Some(summary)) = (asked.list, &summary) {
+        if *reason == RejectReason::ExitPriceInvalid {
+            let (field, message) = linked::prices(&asked, &list, on);
+            return ApiError { message: message.into(), ..error.of(field) };
+        }
+        let is_pair = list.kind == LinkKind::Oco;
+        if *reason == RejectReason::WouldCross && is_pair && asked.post_only == PostOnly::Off {
+            return ApiError { message: linked::WOULD_TRADE.into(), ..error.of("price") };
+        }
+        if let Some((field, leg, of_leg)) = linked::leg_of(*reason, &asked, &list, summary) {
+            error.field = linked::field_of(*reason, &leg).map(Into::into);
+            (asked, within) = (of_leg, Some(field));
+        }
+    }
+    let error = of_one(gate, cx, *reason, &asked, on, summary.as_ref(), error).await;
+    match within {
+        Some(field) => error.within(field),
+        None => error,
+    }
+}
+
+/// The same for the reject of one order.
+async fn of_one(
+    gate: &Gate,
+    cx: &Context<'_>,
+    reason: RejectReason,
+    asked: &Asked,
+    on: &Listing,
+    summary: Option<&InstrumentSummary>,
+    error: ApiError,
+) -> ApiError {
     if let Some(Condition::Trail(kind, given)) = asked.condition {
         match reason {
             RejectReason::TrailInvalid if kind == DistanceKind::Ppm => {
@@ -98,14 +144,11 @@ pub(crate) async fn with_limits(
             _ => {}
         }
     }
-    let question = GetInstrument { instrument: on.id };
-    let Ok(AsOf { answer, .. }) = gate.read(cx, question, Freshness::Now).await else {
-        return error;
-    };
+    let Some(summary) = summary else { return error };
     let message = match reason {
-        RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &answer.instrument).await,
-        RejectReason::InsufficientBalance => balance(gate, cx, asked, on, &answer).await,
-        reason => limit(*reason, asked, on, &answer),
+        RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &summary.instrument).await,
+        RejectReason::InsufficientBalance => balance(gate, cx, asked, on, summary).await,
+        reason => limit(reason, asked, on, summary),
     };
     match message {
         Some(message) => ApiError { message: message.into(), ..error },
@@ -355,6 +398,8 @@ async fn balance(
     let available = balances.iter().find(|balance| balance.currency == currency.id);
     let available = available.map(|balance| balance.available).unwrap_or_default();
     let (available, code) = (available.decimal(currency.scale), currency.code);
+    // Two orders need the larger of what each needs.
+    let needed = needed.filter(|_| asked.list.is_none_or(|list| list.kind == LinkKind::Oto));
     Some(match needed.map(|needed| needed.decimal(currency.scale)) {
         Some(needed) => {
             format!("The order needs {needed} {code}; {available} {code} is available.")

@@ -4,8 +4,8 @@ use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ConditionalOrder,
     ContractTerms, CurrencyCode, CurrencyId, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
-    InstrumentState, MemberId, Name, NewOrder, OrderRef, PlannedTransition, Price, Quantity,
-    Reference, Restrict, Scale, Side, Timestamp, TradingRules, TrailingOrder,
+    InstrumentState, MemberId, Name, NewOrder, OrderList, OrderRef, PlannedTransition, Price,
+    Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules, TrailingOrder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -244,6 +244,8 @@ pub enum Command {
     PlaceTrailing(TrailingOrder),
     /// Enters an iceberg.
     PlaceIceberg(IcebergOrder),
+    /// Enters linked orders.
+    PlaceList(OrderList),
 }
 
 impl Command {
@@ -289,6 +291,7 @@ impl Command {
             Command::PlaceConditional(_) => CommandKind::PlaceConditional,
             Command::PlaceTrailing(_) => CommandKind::PlaceTrailing,
             Command::PlaceIceberg(_) => CommandKind::PlaceIceberg,
+            Command::PlaceList(_) => CommandKind::PlaceList,
         }
     }
 }

@@ -4,10 +4,10 @@ use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms,
-    Currency, CurrencyId, HaltCause, HaltScope, IcebergRefreshed, IcebergSet, InstrumentId,
-    InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId, PlannedTransition, Price,
-    Quantity, Reference, RejectReason, Restrict, Side, Timestamp, TradeId, TradingRules,
-    TrailTerms, Trigger,
+    Currency, CurrencyId, ExitsRefused, ExitsSet, HaltCause, HaltScope, IcebergRefreshed,
+    IcebergSet, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId,
+    OrdersLinked, PlannedTransition, Price, Quantity, Reference, RejectReason, Restrict, Side,
+    Timestamp, TradeId, TradingRules, TrailTerms, Trigger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +111,9 @@ enumeration! {
         Restricted = 10, "restricted";
         /// It was triggered, and is then refused as an order with its limit would be.
         Refused = 11, "refused";
+        /// Another order of its list traded, was triggered or ended; or exits could not be entered for what it
+        /// traded.
+        Linked = 12, "linked";
     }
 }
 
@@ -171,7 +174,8 @@ pub struct Reduced {
 /// An order got another price or a larger quantity, lost its place in the queue and was entered
 /// again under the same id. Trades may follow, then [`Rested`] or [`Done`] unless it is filled.
 ///
-/// An iceberg whose price is the same and whose remaining quantity grew keeps its place: none of them follows.
+/// An iceberg whose price is the same and whose remaining quantity grew keeps its place: none of them follows. Nor
+/// does one if the order waits for its trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amended {
     /// The order.
@@ -329,6 +333,8 @@ enumeration! {
         PlaceTrailing = 29, "place_trailing";
         /// [`crate::Command::PlaceIceberg`]
         PlaceIceberg = 30, "place_iceberg";
+        /// [`crate::Command::PlaceList`]
+        PlaceList = 31, "place_list";
     }
 }
 
@@ -597,6 +603,12 @@ pub enum Event {
     IcebergSet(IcebergSet),
     /// An iceberg displays a new tranche.
     IcebergRefreshed(IcebergRefreshed),
+    /// An order was accepted that enters exits as it trades.
+    ExitsSet(ExitsSet),
+    /// Orders that were entered are linked.
+    OrdersLinked(OrdersLinked),
+    /// Exits could not be entered.
+    ExitsRefused(ExitsRefused),
 }
 
 /// Trading is halted for a time.
@@ -729,6 +741,12 @@ enumeration! {
         IcebergSet = 41, "iceberg_set";
         /// [`Event::IcebergRefreshed`]
         IcebergRefreshed = 42, "iceberg_refreshed";
+        /// [`Event::ExitsSet`]
+        ExitsSet = 43, "exits_set";
+        /// [`Event::OrdersLinked`]
+        OrdersLinked = 44, "orders_linked";
+        /// [`Event::ExitsRefused`]
+        ExitsRefused = 45, "exits_refused";
     }
 }
 
@@ -781,6 +799,9 @@ impl Event {
             Event::TrailActivated(_) => EventKind::TrailActivated,
             Event::IcebergSet(_) => EventKind::IcebergSet,
             Event::IcebergRefreshed(_) => EventKind::IcebergRefreshed,
+            Event::ExitsSet(_) => EventKind::ExitsSet,
+            Event::OrdersLinked(_) => EventKind::OrdersLinked,
+            Event::ExitsRefused(_) => EventKind::ExitsRefused,
         }
     }
 }

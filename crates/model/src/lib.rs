@@ -33,6 +33,7 @@ mod halt;
 mod iceberg;
 mod id;
 mod instrument;
+mod linked;
 mod number;
 mod order;
 mod outcome;
@@ -73,6 +74,7 @@ pub use instrument::{
     AuctionRules, CallDepth, Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec,
     InstrumentState, PPM, TradingRules,
 };
+pub use linked::{ExitsRefused, ExitsSet, Leg, LinkKind, OrderList, OrdersLinked};
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};
 pub use order::*;
 pub use outcome::Outcome;
@@ -85,4 +87,4 @@ pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
 pub use timetable::{PlannedTransition, TransitionError};
 pub use trailing::{Distance, DistanceKind, TrailState, TrailTerms, TrailingOrder};
-pub use trigger::{ConditionalOrder, Trigger, TriggerKind};
+pub use trigger::{Condition, ConditionalOrder, Trigger, TriggerKind};

@@ -112,6 +112,8 @@ reasons! {
     OrderWaiting = 66, "order_waiting", "The order waits for its trigger and cannot be amended: cancel it and enter another.";
     TrailInvalid = 67, "trail_invalid", "The distance must be a positive multiple of the tick, or 1 to 999,999 millionths, and leave a positive trigger price.";
     DisplayQuantityInvalid = 68, "display_quantity_invalid", "What an order displays must be a valid quantity, less than the order's, and at least a hundredth of it.";
+    ExitPriceInvalid = 69, "exit_price_invalid", "The take-profit must be beyond the stop-loss, and the limit of an order that may rest between them.";
+    OrderLinked = 70, "order_linked", "The order is one of linked orders and cannot be amended: cancel it and enter others.";
 }
 
 impl fmt::Display for RejectReason {

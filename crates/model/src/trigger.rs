@@ -1,6 +1,6 @@
 //! Conditional orders and their triggers.
 
-use crate::{NewOrder, Price, Side, enumeration};
+use crate::{Distance, DistanceKind, NewOrder, Price, Side, TrailTerms, enumeration};
 use serde::{Deserialize, Serialize};
 
 enumeration! {
@@ -59,4 +59,50 @@ pub struct ConditionalOrder {
     /// Whether the last price may have reached it at entry. The order is then triggered at once;
     /// otherwise it is refused.
     pub immediate: bool,
+}
+
+/// What an order waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// A trigger price.
+    Trigger(Trigger),
+    /// A trigger price that follows the last price.
+    Trail(TrailTerms),
+}
+
+impl Condition {
+    /// The condition of an order, if it has one, in words of 64 bits as files hold it: its kind from 0 to 4, its
+    /// price or distance, its activation price.
+    pub(crate) fn words(condition: Option<Condition>) -> [u64; 3] {
+        match condition {
+            None => [0, 0, 0],
+            Some(Condition::Trigger(Trigger { kind, price })) => {
+                [1 + u64::from(kind.number()), price.0 as u64, 0]
+            }
+            Some(Condition::Trail(TrailTerms { distance, activation_price })) => {
+                let kind = 3 + u64::from(distance.kind().number());
+                [kind, distance.value() as u64, activation_price.0 as u64]
+            }
+        }
+    }
+
+    /// The condition of these words. None if they mean nothing.
+    #[expect(clippy::option_option, reason = "an order may have no condition")]
+    pub(crate) fn from_words([kind, value, activation]: [u64; 3]) -> Option<Option<Condition>> {
+        let small = u8::try_from(kind).ok()?;
+        let condition = match small {
+            0 => None,
+            1 | 2 => {
+                let kind = TriggerKind::from_number(small - 1)?;
+                Some(Condition::Trigger(Trigger { kind, price: Price(value as i64) }))
+            }
+            _ => {
+                let distance = Distance::new(DistanceKind::from_number(small - 3)?, value as i64)?;
+                let activation_price = Price(activation as i64);
+                Some(Condition::Trail(TrailTerms { distance, activation_price }))
+            }
+        };
+        (Condition::words(condition) == [kind, value, activation]).then_some(condition)
+    }
 }

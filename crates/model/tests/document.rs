@@ -4,8 +4,8 @@ mod samples;
 
 use rialto_model::{
     ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, CallDepth, CommandKind, DistanceKind, DoneReason,
-    EVENT_BYTES_MAX, EventKind, HaltCause, InstrumentKind, InstrumentState, OrderKind, PostOnly,
-    ReduceReason, RejectReason, Restriction, SelfTrade, Side, TimeInForce, TriggerKind,
+    EVENT_BYTES_MAX, EventKind, HaltCause, InstrumentKind, InstrumentState, LinkKind, OrderKind,
+    PostOnly, ReduceReason, RejectReason, Restriction, SelfTrade, Side, TimeInForce, TriggerKind,
     encode_command, encode_event,
 };
 use std::collections::BTreeMap;
@@ -135,6 +135,7 @@ fn shared_parts_are_described() {
     assert_eq!(lengths("Auction rules", 0), (48, 48));
     assert_eq!(lengths("Transition", 0), (32, 32));
     assert_eq!(lengths("Specification", 0), (80, 80));
+    assert_eq!(lengths("Leg", 0), (40, 40));
     assert_eq!(lengths("Attribution", 0), (24, ATTRIBUTION_BYTES_MAX));
     assert!(DOCUMENT.contains(&format!("at most {ATTRIBUTION_BYTES_MAX} bytes long. No other")));
 }
@@ -159,6 +160,7 @@ fn every_list_is_described() {
     describes("time in force", TimeInForce::ALL, TimeInForce::number);
     describes("trigger kind", TriggerKind::ALL, TriggerKind::number);
     describes("distance kind", DistanceKind::ALL, DistanceKind::number);
+    describes("link kind", LinkKind::ALL, LinkKind::number);
     describes("post-only", PostOnly::ALL, PostOnly::number);
     describes("self-trade mode", SelfTrade::ALL, SelfTrade::number);
     describes("instrument kind", InstrumentKind::ALL, InstrumentKind::number);

@@ -187,6 +187,9 @@ impl Positions {
             | Event::TrailActivated(_)
             | Event::IcebergSet(_)
             | Event::IcebergRefreshed(_)
+            | Event::ExitsSet(_)
+            | Event::OrdersLinked(_)
+            | Event::ExitsRefused(_)
             | Event::RulesVersionSet { .. } => Ok(()),
             Event::Accepted(ref accepted) => {
                 let terms = &accepted.terms;

@@ -17,3 +17,5 @@ pub(super) const WITH_TRIGGERS: u32 = 6;
 pub(super) const WITH_TRAILING: u32 = 7;
 /// Icebergs.
 pub(super) const WITH_ICEBERGS: u32 = 8;
+/// Linked orders.
+pub(super) const WITH_LINKS: u32 = 9;

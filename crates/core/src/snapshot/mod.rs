@@ -6,10 +6,12 @@
 mod formats;
 mod read;
 mod read_background;
+mod read_links;
 mod read_timetable;
 mod read_triggers;
 mod reader;
 mod write;
+mod write_links;
 mod write_timetable;
 mod write_triggers;
 
@@ -19,7 +21,7 @@ use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 8;
+pub const FORMAT_VERSION: u32 = 9;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -109,7 +111,8 @@ impl Core {
             5 => 5,
             6 => 6,
             7 => 7,
-            8.. => 8,
+            8 => 8,
+            9.. => 9,
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::SnapshotError;
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_RESIDUES, WITH_RESUMED_PHASES,
-    WITH_TRIGGERS, WITH_WITHDRAWALS,
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_LINKS, WITH_RESIDUES,
+    WITH_RESUMED_PHASES, WITH_TRIGGERS, WITH_WITHDRAWALS,
 };
 use super::read_background::{background, works};
+use super::read_links::lists;
 use super::read_timetable::{calendars, halt};
 use super::read_triggers::{extension, triggers};
 use super::reader::Reader;
@@ -79,6 +80,9 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
     }
     if format >= WITH_AUCTIONS {
         calendars(&mut core, &mut from)?;
+    }
+    if format >= WITH_LINKS {
+        lists(&mut core, &mut from)?;
     }
     from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
     core.settle_due();
@@ -519,6 +523,7 @@ pub(super) fn resting(
         fees,
         client,
         display_quantity: iceberg.map_or(Quantity::ZERO, |iceberg| iceberg.display_quantity),
+        link: None,
     };
     Ok((taker, iceberg))
 }
@@ -602,6 +607,7 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
             true => from.quantity()?,
             false => Quantity::ZERO,
         },
+        link: None,
         client: client_entry(core, from, account)?,
     };
     if taker.display_quantity != Quantity::ZERO {

@@ -1,19 +1,19 @@
 //! Conditional orders from bytes.
 
-use super::formats::{WITH_ICEBERGS, WITH_TRAILING, WITH_TRIGGERS};
+use super::formats::{WITH_ICEBERGS, WITH_LINKS, WITH_TRAILING, WITH_TRIGGERS};
 use super::read::{Listed, Result, admit, is_behind, resting};
 use super::reader::Reader;
 use crate::Core;
 use crate::book::{LimitOrder, Slot};
 use crate::client_ids::Extension;
-use crate::conditional::Condition;
 use crate::extremes::Extremes;
 use crate::orders::Role;
 use crate::taker::{Remaining, Taker};
 use crate::trailing::{Progress, Trailing};
 use crate::triggers::{Mark, Stage};
 use rialto_model::{
-    Distance, DistanceKind, OrderId, Price, Quantity, Side, TimeInForce, TrailTerms, Trigger,
+    Condition, Distance, DistanceKind, OrderId, Price, Quantity, Side, TimeInForce, TrailTerms,
+    Trigger,
 };
 
 /// The waiting orders of an instrument, and the prices that have not been handled.
@@ -213,14 +213,22 @@ pub(super) fn extension(from: &mut Reader<'_>) -> Result<Option<Extension>> {
     if from.format < WITH_TRIGGERS {
         return Ok(None);
     }
-    Ok(Some(match from.u8()? {
-        0 => return Ok(None),
+    Ok(match from.u8()? {
+        3 if from.format >= WITH_ICEBERGS => Some(Extension::Display(from.quantity()?)),
+        4 if from.format >= WITH_LINKS => Some(Extension::List(from.u64()?)),
+        kind => condition(from, kind)?.map(Extension::Condition),
+    })
+}
+
+/// What an order waits for, by its kind; zero is nothing.
+pub(super) fn condition(from: &mut Reader<'_>, kind: u8) -> Result<Option<Condition>> {
+    Ok(match kind {
+        0 => None,
         1 => {
             let trigger = Trigger { kind: from.choice()?, price: from.price()? };
-            Extension::Condition(Condition::Trigger(trigger))
+            Some(Condition::Trigger(trigger))
         }
-        2 if from.format >= WITH_TRAILING => Extension::Condition(Condition::Trail(trail(from)?)),
-        3 if from.format >= WITH_ICEBERGS => Extension::Display(from.quantity()?),
+        2 if from.format >= WITH_TRAILING => Some(Condition::Trail(trail(from)?)),
         _ => return Err(from.wrong("an order was entered in no known way")),
-    }))
+    })
 }

@@ -1,8 +1,8 @@
 //! The state as bytes.
 
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_RESIDUES, WITH_RESUMED_PHASES,
-    WITH_TRIGGERS,
+    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_LINKS, WITH_RESIDUES,
+    WITH_RESUMED_PHASES, WITH_TRIGGERS,
 };
 use super::write_timetable::{write_calendar, write_halt, write_halting};
 use super::write_triggers::write_extension;
@@ -116,6 +116,9 @@ impl Core {
             out.count(self.calendars.len());
             self.calendars.iter().for_each(|calendar| write_calendar(calendar, &mut out));
             write_halting(self.halting.as_ref(), &mut out);
+        }
+        if out.format >= WITH_LINKS {
+            self.write_lists(&mut out);
         }
         out.bytes
     }
@@ -276,7 +279,7 @@ impl Core {
         out.u8(taker.attributes.time_in_force as u8);
         out.u8(taker.attributes.post_only as u8);
         out.u8(taker.attributes.self_trade as u8);
-        out.u8(taker.attributes.handling);
+        out.u8(taker.attributes.unpacked_handling().bits());
         out.bool(taker.rests);
         out.bool(taker.amended);
         out.price(taker.limit);

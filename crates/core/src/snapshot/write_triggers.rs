@@ -5,10 +5,9 @@ use super::write::Writer;
 use crate::Core;
 use crate::book::Book;
 use crate::client_ids::Extension;
-use crate::conditional::Condition;
 use crate::trailing::{Follower, Progress, Trailing};
 use crate::triggers::{Mark, Stage, Triggers};
-use rialto_model::{DistanceKind, Price, Side, TrailTerms};
+use rialto_model::{Condition, DistanceKind, Price, Side, TrailTerms};
 
 impl Core {
     /// The waiting orders of an instrument, and the prices that have not been handled.
@@ -101,19 +100,31 @@ fn write_trail(trail: &TrailTerms, out: &mut Writer) {
 /// What an order was entered with besides its terms.
 pub(super) fn write_extension(extension: Option<&Extension>, out: &mut Writer) {
     match extension {
+        None => write_condition(None, out),
+        Some(Extension::Condition(condition)) => write_condition(Some(condition), out),
+        Some(Extension::Display(display_quantity)) => {
+            out.u8(3);
+            out.quantity(*display_quantity);
+        }
+        Some(Extension::List(hash)) => {
+            out.u8(4);
+            out.u64(*hash);
+        }
+    }
+}
+
+/// What an order waits for, if it does.
+pub(super) fn write_condition(condition: Option<&Condition>, out: &mut Writer) {
+    match condition {
         None => out.u8(0),
-        Some(Extension::Condition(Condition::Trigger(trigger))) => {
+        Some(Condition::Trigger(trigger)) => {
             out.u8(1);
             out.u8(trigger.kind as u8);
             out.price(trigger.price);
         }
-        Some(Extension::Condition(Condition::Trail(trail))) => {
+        Some(Condition::Trail(trail)) => {
             out.u8(2);
             write_trail(trail, out);
-        }
-        Some(Extension::Display(display_quantity)) => {
-            out.u8(3);
-            out.quantity(*display_quantity);
         }
     }
 }

@@ -15,6 +15,7 @@ mod fill_or_kill;
 mod forged_snapshots;
 mod halting;
 mod icebergs;
+mod linked;
 mod listing;
 mod long_commands;
 mod market_orders;

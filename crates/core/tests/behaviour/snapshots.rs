@@ -2,11 +2,12 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    Amount, AuctionRules, CircuitBreakerRule, Command, ConditionalOrder, ContractTerms, Distance,
-    Event, IcebergOrder, InstrumentId, InstrumentState, LotFees, MassCancel, MemberId, Name,
-    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Price,
-    Quantity, RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
+    Amount, AuctionRules, CircuitBreakerRule, Command, Condition, ConditionalOrder, ContractTerms,
+    Distance, Event, HaltScope, IcebergOrder, InstrumentId, InstrumentState, Leg, LinkKind,
+    LotFees, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderList, OrderRef,
+    OrderSize, Outcome, PlannedTransition, PostOnly, Price, Quantity, RejectReason, Restrict,
+    Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
+    TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
@@ -46,6 +47,7 @@ fn rich() -> Venue {
     triggers(&mut venue);
     trailing(&mut venue);
     icebergs(&mut venue);
+    linked(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -254,6 +256,59 @@ fn icebergs(venue: &mut Venue) {
     place(venue, sell(CAROL, 98, 9), 3);
 }
 
+/// A pair, a pair that waits, an entry that has not traded, one whose exits are smaller than what it has traded,
+/// and one whose exits are not entered.
+fn linked(venue: &mut Venue) {
+    let instrument = InstrumentId(venue.core.instruments().len() as u32 + 1);
+    venue.apply(Command::CreateInstrument(spec("LINKED", rules())));
+    let trigger = |kind, price| Condition::Trigger(Trigger { kind, price: Price(price) });
+    let leg = |condition, price| Leg {
+        condition,
+        kind: if price == 0 { OrderKind::Market } else { OrderKind::Limit },
+        time_in_force: TimeInForce::Gtc,
+        price: Price(price),
+        expire_at: Timestamp::ZERO,
+    };
+    let stop = |price| leg(Some(trigger(TriggerKind::Stop, price)), 0);
+    let place = |venue: &mut Venue, list: OrderList| {
+        let terms = NewOrder { instrument, ..list.terms };
+        let outcome = venue.apply(Command::PlaceList(OrderList { terms, ..list }));
+        assert!(!outcome.is_rejected(), "{outcome:?}");
+    };
+    let pair = |terms, condition, stop| OrderList {
+        terms,
+        condition,
+        kind: LinkKind::Oco,
+        take_profit: None,
+        stop_loss: Some(stop),
+    };
+    let entry = |terms, take_profit, stop_loss| OrderList {
+        terms,
+        condition: None,
+        kind: LinkKind::Oto,
+        take_profit,
+        stop_loss,
+    };
+    let named = NewOrder { client_order_id: "pair".parse().unwrap(), ..sell(ALICE, 120, 5) };
+    place(venue, pair(named, None, stop(70)));
+    let waits = Some(trigger(TriggerKind::TakeProfit, 60));
+    place(venue, pair(buy(BOB, 61, 5), waits, stop(140)));
+    place(venue, entry(buy(BOB, 80, 5), Some(leg(None, 125)), Some(stop(72))));
+    place(venue, entry(buy(BOB, 90, 9), Some(leg(None, 126)), Some(stop(74))));
+    let trail = TrailTerms { distance: Distance::Price(Price(9)), activation_price: Price::ZERO };
+    place(venue, entry(buy(ALICE, 89, 9), None, Some(leg(Some(Condition::Trail(trail)), 0))));
+    venue.enter(NewOrder { instrument, ..sell(CAROL, 90, 3) });
+    venue.tick();
+    venue.apply(Command::SetInstrumentState { instrument, state: InstrumentState::Call });
+    venue.enter(NewOrder { instrument, ..sell(CAROL, 89, 8) });
+    venue.apply(Command::SetInstrumentState { instrument, state: InstrumentState::Open });
+    venue.tick();
+    venue.apply(Command::HaltTrading {
+        scope: HaltScope::Instrument(instrument),
+        duration_ms: 60_000,
+    });
+}
+
 /// Trailing stops of all stages: not active, active since several prices, and reached while a halt holds
 /// them up; prices are queued.
 fn trailing(venue: &mut Venue) {
@@ -406,6 +461,8 @@ const VERSION_7: &[u8] = include_bytes!("../fixtures/snapshot-v7.bin");
 const VERSION_7_HASH: &str = include_str!("../fixtures/snapshot-v7.hash");
 const VERSION_8: &[u8] = include_bytes!("../fixtures/snapshot-v8.bin");
 const VERSION_8_HASH: &str = include_str!("../fixtures/snapshot-v8.hash");
+const VERSION_9: &[u8] = include_bytes!("../fixtures/snapshot-v9.bin");
+const VERSION_9_HASH: &str = include_str!("../fixtures/snapshot-v9.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
@@ -418,6 +475,7 @@ fn snapshots_of_every_version_restore_to_their_known_hashes() {
         (VERSION_6, VERSION_6_HASH),
         (VERSION_7, VERSION_7_HASH),
         (VERSION_8, VERSION_8_HASH),
+        (VERSION_9, VERSION_9_HASH),
     ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
@@ -454,15 +512,15 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> SnapshotError {
 
 #[test]
 fn a_snapshot_from_a_newer_version_is_refused_by_name() {
-    let error = refused(|bytes| bytes[8..12].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::NewerFormat { got: 9, known: FORMAT_VERSION });
-    assert!(error.to_string().contains("format version 9"), "{error}");
+    let error = refused(|bytes| bytes[8..12].copy_from_slice(&10_u32.to_le_bytes()));
+    assert_eq!(error, SnapshotError::NewerFormat { got: 10, known: FORMAT_VERSION });
+    assert!(error.to_string().contains("format version 10"), "{error}");
 }
 
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
-    let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 8 });
+    let error = refused(|bytes| bytes[12..16].copy_from_slice(&10_u32.to_le_bytes()));
+    assert_eq!(error, SnapshotError::UnknownRules { got: 10, first: 1, last: 9 });
 }
 
 #[test]

@@ -133,6 +133,18 @@ pub enum Alteration {
     IcebergsKeepTheirPlace,
     /// An iceberg whose hidden quantity grows goes to the end of its price.
     IcebergsGrowAtTheEnd,
+    /// When one of two linked orders trades, the other stays.
+    PairsKeepBothOrders,
+    /// Two linked orders hold what both need.
+    PairsHoldBoth,
+    /// Exits are for the whole quantity of their entry.
+    ExitsOfWholeSize,
+    /// Exits are as large as when they were entered, whatever their entry trades.
+    ExitsDoNotGrow,
+    /// What is left of an entry stays when one of its exits trades.
+    EntriesGoOn,
+    /// What an entry traded without exits when its exits end gets none.
+    UncoveredIsLost,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

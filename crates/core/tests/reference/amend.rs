@@ -2,12 +2,17 @@
 
 use super::entry::{Check, Verdict, demand};
 use super::iceberg::has_few_parts;
+use super::linked::are_beyond;
 use super::{Alteration, Order, Reference};
 use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
 
-const CHECKS: [Check<Amend>; 16] = [
+const CHECKS: [Check<Amend>; 18] = [
     ("account", |venue, amend| venue.account(amend.account).map(drop)),
     ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
+    ("whether it is linked to another order", |venue, amend| {
+        let is_linked = venue.list_of(venue.amended(amend).id).is_some();
+        demand(!is_linked, RejectReason::OrderLinked)
+    }),
     ("whether it waits for a trigger", |venue, amend| {
         demand(venue.amended(amend).waits.is_none(), RejectReason::OrderWaiting)
     }),
@@ -46,6 +51,13 @@ const CHECKS: [Check<Amend>; 16] = [
         let change = venue.change(amend);
         let listed = venue.of(&change.old);
         if change.price_changes { listed.check_limits(change.price) } else { Ok(()) }
+    }),
+    ("prices of its exits", |venue, amend| {
+        let change = venue.change(amend);
+        let list = venue.list_of_entry(change.old.id).filter(|_| change.price_changes);
+        let legs = list.and_then(|list| list.entry).map(|it| [it.take_profit, it.stop_loss]);
+        let fit = |legs| are_beyond(change.old.side, change.price, legs);
+        demand(legs.is_none_or(fit), RejectReason::ExitPriceInvalid)
     }),
     ("notional of the new total", |venue, amend| {
         let change = venue.change(amend);

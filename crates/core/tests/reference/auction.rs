@@ -246,7 +246,8 @@ impl Reference {
         demand(state != S::Uncrossing, RejectReason::StateChangeInvalid)?;
         let is_final = old == S::Delisted && state != S::Delisted;
         demand(!is_final, RejectReason::StateChangeInvalid)?;
-        let is_empty = !self.orders.iter().any(|order| order.instrument == id);
+        let is_empty =
+            !self.orders.iter().any(|order| order.instrument == id) && self.next_list(id).is_none();
         let needs_none = [S::Listed, S::Delisted].contains(&state);
         demand(is_empty || !needs_none, RejectReason::HasOpenOrders)?;
         let trades = [S::Open, S::Closed].contains(&state) && old != S::Open;
@@ -384,6 +385,9 @@ impl Reference {
                     });
                     orders.sort_by_key(|order| order.id);
                     for order in orders {
+                        if !self.is_open_order(order.id) {
+                            continue;
+                        }
                         if *visited >= ORDERS_PER_COMMAND {
                             return Some(auction);
                         }
@@ -648,6 +652,7 @@ impl Reference {
                 self.remove(order.id);
                 self.end(&order, DoneReason::SelfTrade);
             } else if mode == SelfTrade::Decrement {
+                self.end_list_of(order.id);
                 let smaller = self.reduce(&order, ReduceReason::SelfTrade, by);
                 *self.open_order_mut(order.id) = smaller;
             }
@@ -658,6 +663,8 @@ impl Reference {
     fn trade_both(&mut self, buy: Order, sell: Order, price: Price) {
         let quantity = buy.remaining.min(sell.remaining);
         let (mut maker, mut taker) = if buy.id < sell.id { (buy, sell) } else { (sell, buy) };
+        self.end_list_of(buy.id);
+        self.end_list_of(sell.id);
         let listed = self.of(&buy);
         let risk = listed.instrument.spec.rules.risk;
         let notional = listed.notional(price, quantity).expect("it was checked at the limits");

@@ -3,8 +3,8 @@
 use super::sweep::Meant;
 use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference, Work};
 use rialto_model::{
-    AccountId, DoneReason, Event, InstrumentId, MassCancel, OrderId, OrderRef, Outcome,
-    RejectReason, Side, Timestamp,
+    AccountId, DoneReason, Event, InstrumentId, InstrumentState, MassCancel, OrderId, OrderRef,
+    Outcome, RejectReason, Side, Timestamp,
 };
 
 impl Reference {
@@ -176,6 +176,9 @@ impl Reference {
         let reason = self.why_cleared(instrument);
         let mut cancelled = 0;
         for order in orders {
+            if !self.is_open_order(order.id) {
+                continue;
+            }
             if *visited >= ORDERS_PER_COMMAND {
                 self.note_clearing(instrument, true);
                 return (cancelled, Some(Work::Instrument(instrument)));
@@ -184,6 +187,18 @@ impl Reference {
             self.remove(order.id);
             self.end(&order, reason);
             cancelled += 1;
+        }
+        if self.listed(instrument).expect("it is listed").instrument.state
+            == InstrumentState::Withdrawn
+        {
+            while let Some(list) = self.next_list(instrument) {
+                if *visited >= ORDERS_PER_COMMAND {
+                    self.note_clearing(instrument, true);
+                    return (cancelled, Some(Work::Instrument(instrument)));
+                }
+                *visited += 1;
+                self.refuse_exits(list, RejectReason::InstrumentClosed);
+            }
         }
         self.note_clearing(instrument, false);
         (cancelled, None)

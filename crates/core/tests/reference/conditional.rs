@@ -7,18 +7,11 @@ use super::prices::is_near;
 use super::trailing::{Follows, never};
 use super::{Alteration, Entered, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_model::{
-    Accepted, Amount, ConditionalOrder, DoneReason, Event, InstrumentId, InstrumentState, NewOrder,
-    OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason,
-    Side, TimeInForce, TrailSet, TrailTerms, TrailingOrder, Trigger, TriggerKind, TriggerSet,
-    Triggered,
+    Accepted, Amount, Condition, ConditionalOrder, DoneReason, Event, InstrumentId,
+    InstrumentState, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly,
+    Price, Quantity, RejectReason, Side, TimeInForce, TrailSet, TrailingOrder, Trigger,
+    TriggerKind, TriggerSet, Triggered,
 };
-
-/// What an order was entered to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
-    Trigger(Trigger),
-    Trail(TrailTerms),
-}
 
 /// A conditional order as it is entered.
 #[derive(Clone, Copy)]
@@ -132,17 +125,7 @@ const CHECKS: [Check<Conditional>; 15] = [
     }),
     ("room at the trigger price", |venue, new| {
         let order = venue.waiting(new)?;
-        let place = |order: &Order| {
-            order.waits.map(|waits| match waits.follows {
-                None => (waits.rises(order.side), waits.at),
-                Some(_) => (false, Price(-1)),
-            })
-        };
-        let others = venue
-            .orders
-            .iter()
-            .filter(|other| other.instrument == order.instrument && place(other) == place(&order));
-        venue.check_sum(others, &order)
+        venue.check_where_it_waits(&order)
     }),
 ];
 
@@ -176,19 +159,31 @@ impl Reference {
         if let Some(first) = self.entered_before(&new.terms) {
             return Ok(self.repeat(&new.terms, &first));
         }
-        let verdict = self.check_all(&CHECKS, new);
-        let answer = verdict.map(|()| self.let_wait(new));
+        let verdict = self.check_waiting(new);
+        let answer = verdict.map(|()| self.let_wait(new, 0));
         if !new.terms.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
             let (body, condition) = (new.terms, Some(new.condition));
-            let entered =
-                Entered { body, condition, displays: None, answer, in_window: true, finish: None };
+            let entered = Entered {
+                body,
+                condition,
+                displays: None,
+                list: None,
+                answer,
+                in_window: true,
+                finish: None,
+            };
             self.account_mut(new.terms.account)?.entered.push(entered);
         }
         answer
     }
 
-    fn is_reached_now(&self, new: &Conditional) -> bool {
+    /// The checks of an order that is not remembered.
+    pub(super) fn check_waiting(&self, new: &Conditional) -> Verdict {
+        self.check_all(&CHECKS, new)
+    }
+
+    pub(super) fn is_reached_now(&self, new: &Conditional) -> bool {
         let Condition::Trigger(Trigger { kind, price }) = new.condition else { return false };
         let waits = Waits { kind, at: price, is_market: false, reached: None, follows: None };
         let last = self.listed(new.terms.instrument).expect("it was found").last_price;
@@ -223,8 +218,24 @@ impl Reference {
         ticks.and_then(|ticks| price(ticks * tick)).expect("the trigger price is on the tick")
     }
 
+    /// Refuses a large order where the quantities that wait with it would add up to too much.
+    pub(super) fn check_where_it_waits(&self, order: &Order) -> Verdict {
+        let place = |order: &Order| {
+            order.waits.map(|waits| match waits.follows {
+                None => (waits.rises(order.side), waits.at),
+                Some(_) => (false, Price(-1)),
+            })
+        };
+        let others = self.orders.iter().filter(|other| {
+            other.instrument == order.instrument
+                && place(other) == place(order)
+                && other.id != order.id
+        });
+        self.check_sum(others, order)
+    }
+
     /// The order as it would wait.
-    fn waiting(&self, new: &Conditional) -> Result<Order, RejectReason> {
+    pub(super) fn waiting(&self, new: &Conditional) -> Result<Order, RejectReason> {
         let terms = &new.terms;
         let rules = self.listed(terms.instrument)?.instrument.spec.rules;
         let [maker_fee_ppm, taker_fee_ppm] = self.rates(terms.instrument)?;
@@ -253,11 +264,14 @@ impl Reference {
             span: None,
             waits: Some(self.condition_of(new)),
             parts: None,
+            covered: 0,
         })
     }
 
-    fn let_wait(&mut self, new: &Conditional) -> Outcome {
-        let order = self.waiting(new).expect("the checks have passed");
+    /// Accepts an order of which another one that it is linked to holds so much.
+    pub(super) fn let_wait(&mut self, new: &Conditional, covered: i128) -> Outcome {
+        let mut order = self.waiting(new).expect("the checks have passed");
+        order.covered = covered;
         let mut terms = new.terms;
         terms.price = order.price;
         terms.self_trade = Some(order.self_trade);
@@ -389,22 +403,30 @@ impl Reference {
         queue
     }
 
-    /// An instrument that trades has a turn if orders were triggered.
+    /// An instrument that trades has a turn if orders were triggered or lists are to be read.
     pub(super) fn begin_triggering(&mut self, id: InstrumentId) {
         let is_open =
             self.listed(id).expect("it was found").instrument.state == InstrumentState::Open;
-        if is_open && !self.triggering.contains(&id) && self.next_triggered(id).is_some() {
+        let has_some = self.next_triggered(id).is_some() || self.next_list(id).is_some();
+        if is_open && !self.triggering.contains(&id) && has_some {
             self.triggering.push(id);
         }
     }
 
-    /// Enters the orders of an instrument that were triggered, as far as one command may.
+    /// Reads the lists of an instrument, and enters its orders that were triggered, as far as one command may.
     pub(super) fn enter_all_triggered(&mut self, id: InstrumentId, visited: &mut usize) {
         let is_open = |venue: &Reference| {
             venue.listed(id).expect("it was found").instrument.state == InstrumentState::Open
         };
         self.entering = Some(id);
         while *visited < ORDERS_PER_COMMAND && is_open(self) {
+            if let Some(list) = self.next_list(id) {
+                self.read_list(list, visited);
+                if !is_open(self) {
+                    *visited = ORDERS_PER_COMMAND;
+                }
+                continue;
+            }
             let Some(order) = self.next_triggered(id) else { break };
             *visited += 1;
             if order
@@ -426,10 +448,11 @@ impl Reference {
     fn enter_triggered(&mut self, waiting: &Order, visited: &mut usize) {
         self.remove(waiting.id);
         let waits = waiting.waits.expect("it waits");
-        let mut order =
-            Order { waits: None, span: self.trading_span(waiting.instrument), ..*waiting };
+        let span = self.trading_span(waiting.instrument);
+        let mut order = Order { waits: None, span, covered: 0, ..*waiting };
+        let held = self.hold(waiting);
         if self.is_dead(&order) {
-            self.end(&order, DoneReason::Expired);
+            self.end(waiting, DoneReason::Expired);
             return;
         }
         let last = self.of(&order).last_price;
@@ -457,6 +480,8 @@ impl Reference {
             self.end(waiting, DoneReason::Refused);
             return;
         }
+        let ended = self.end_list_of(order.id);
+        *visited = (*visited + ended).min(ORDERS_PER_COMMAND);
         self.events.push(Event::Triggered(Triggered {
             order: order.id,
             account: order.account,
@@ -464,7 +489,7 @@ impl Reference {
             side: order.side,
             price: order.price,
             remaining: order.remaining,
-            released: Amount(self.hold(waiting).0 - self.hold(&order).0),
+            released: Amount(held.0 - self.hold(&order).0),
         }));
         self.take(order, visited);
     }

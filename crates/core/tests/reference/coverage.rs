@@ -1,5 +1,7 @@
 //! What the sequences came across, so that a generator that has stopped testing something is noticed.
 
+mod linked;
+
 use super::Reference;
 use rialto_model::{
     AccountId, Amount, Command, DoneReason, Event, HaltCause, HaltScope, InstrumentId,
@@ -14,7 +16,7 @@ use std::collections::BTreeMap;
 pub struct Coverage(BTreeMap<String, u64>);
 
 /// All reasons for an end.
-pub const DONE_REASONS: [DoneReason; 12] = [
+pub const DONE_REASONS: [DoneReason; 13] = [
     DoneReason::Cancelled,
     DoneReason::Remainder,
     DoneReason::SelfTrade,
@@ -27,10 +29,11 @@ pub const DONE_REASONS: [DoneReason; 12] = [
     DoneReason::AuctionEnded,
     DoneReason::Restricted,
     DoneReason::Refused,
+    DoneReason::Linked,
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 44] = [
+pub const EVENT_KINDS: [&str; 47] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -75,10 +78,13 @@ pub const EVENT_KINDS: [&str; 44] = [
     "TrailActivated",
     "IcebergSet",
     "IcebergRefreshed",
+    "ExitsSet",
+    "OrdersLinked",
+    "ExitsRefused",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 84] = [
+pub const SITUATIONS: [(&str, u64); 100] = [
     ("trailing stop active beyond its activation price", 10),
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
@@ -163,6 +169,22 @@ pub const SITUATIONS: [(&str, u64); 84] = [
     ("iceberg traded in an auction", 20),
     ("iceberg grew in its place", 10),
     ("fill-or-kill took what was hidden", 5),
+    ("pair of which the first traded", 50),
+    ("pair of which the second was triggered", 20),
+    ("pair that was cancelled", 20),
+    ("pair that traded in an auction", 5),
+    ("pair whose second order needs more than the first", 10),
+    ("bracket with both exits entered", 50),
+    ("exits of a trailing stop", 20),
+    ("exits that grew", 20),
+    ("exit entered alone that traded at once", 10),
+    ("exit entered alone that was triggered at once", 10),
+    ("exits refused while their entry stood", 5),
+    ("growth of exits refused", 2),
+    ("exits ended before they grew", 10),
+    ("entry ended by its exit", 20),
+    ("entry that traded in an auction", 5),
+    ("snapshot with lists to read", 10),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -211,6 +233,9 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::TrailActivated(_) => "TrailActivated",
         Event::IcebergSet(_) => "IcebergSet",
         Event::IcebergRefreshed(_) => "IcebergRefreshed",
+        Event::ExitsSet(_) => "ExitsSet",
+        Event::OrdersLinked(_) => "OrdersLinked",
+        Event::ExitsRefused(_) => "ExitsRefused",
     }
 }
 

@@ -6,8 +6,8 @@ use super::iceberg::Parts;
 use super::prices::allows;
 use super::{Alteration, Entered, Listed, Order, Reference};
 use rialto_model::{
-    Accepted, Amount, Event, IcebergSet, NewOrder, OrderId, OrderKind, OrderSize, Outcome,
-    PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    Accepted, Amount, Event, IcebergSet, NewOrder, OrderId, OrderKind, OrderList, OrderSize,
+    Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
 pub(super) type Verdict = Result<(), RejectReason>;
@@ -107,7 +107,7 @@ impl Reference {
         if let Some(first) = self.entered_before(known) {
             return Ok(self.repeat(known, &first));
         }
-        let answer = self.check_new(new).map(|()| self.accept(new, None));
+        let answer = self.check_new(new).map(|()| self.accept(new, None, None, &mut 0));
         let is_kept = answer.is_ok() || !self.gets_wrong(Alteration::RejectForgotten);
         if is_kept && !new.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
@@ -116,6 +116,7 @@ impl Reference {
                 body,
                 condition: None,
                 displays: None,
+                list: None,
                 answer,
                 in_window: true,
                 finish: None,
@@ -162,7 +163,8 @@ impl Reference {
     fn is_no_other_order(&self, new: &NewOrder) -> Verdict {
         let before = self.entered_before(new);
         let is_same = |first: Entered| {
-            first.body == *new && first.condition.is_none() && first.displays.is_none()
+            let is_plain = first.condition.is_none() && first.displays.is_none();
+            first.body == *new && is_plain && first.list.is_none()
         };
         demand(before.is_none_or(is_same), RejectReason::ClientIdConflict)
     }
@@ -266,6 +268,7 @@ impl Reference {
         let most = self.listed(new.instrument)?.instrument.spec.rules.open_orders_max as usize;
         let own = self.orders.iter().filter(|order| order.account == new.account);
         let own = own.filter(|order| order.instrument == new.instrument).count();
+        let own = own + self.queued_lists(new.account, new.instrument);
         demand(!can_rest(new.time_in_force) || own < most, RejectReason::OpenOrdersLimit)
     }
 
@@ -344,7 +347,7 @@ impl Reference {
     }
 
     /// The order as it would be accepted.
-    fn draft(&self, new: &NewOrder) -> Result<Order, RejectReason> {
+    pub(super) fn draft(&self, new: &NewOrder) -> Result<Order, RejectReason> {
         let listed = self.listed(new.instrument)?;
         let rules = listed.instrument.spec.rules;
         let [maker_fee_ppm, taker_fee_ppm] = self.rates(new.instrument)?;
@@ -386,21 +389,32 @@ impl Reference {
             span: self.trading_span(new.instrument),
             waits: None,
             parts: None,
+            covered: 0,
         })
     }
 
-    /// Accepts an order, of an iceberg the most that it displays.
-    pub(super) fn accept(&mut self, new: &NewOrder, most: Option<Quantity>) -> Outcome {
-        let mut order = self.draft(new).expect("the checks have passed");
-        order.parts = most.map(|most| Parts { most, shown: Quantity::ZERO });
+    /// Whether an order that is on no book would meet another one there now, alive or dead.
+    pub(super) fn meets_another(&self, order: &Order) -> bool {
         let mut opposite = self.orders.iter().filter(|other| {
             other.instrument == order.instrument
                 && other.side == order.side.opposite()
                 && other.waits.is_none()
         });
-        let meets = opposite.any(|other| allows(order.side, order.price, other.price))
-            && !collects(self.of(&order).instrument.state);
-        let rests = order.can_rest() && !meets;
+        opposite.any(|other| allows(order.side, order.price, other.price))
+            && !collects(self.of(order).instrument.state)
+    }
+
+    /// Accepts an order: of an iceberg with the most that it displays, of an entry with its exits.
+    pub(super) fn accept(
+        &mut self,
+        new: &NewOrder,
+        most: Option<Quantity>,
+        exits: Option<&OrderList>,
+        visited: &mut usize,
+    ) -> Outcome {
+        let mut order = self.draft(new).expect("the checks have passed");
+        order.parts = most.map(|most| Parts { most, shown: Quantity::ZERO });
+        let rests = order.can_rest() && !self.meets_another(&order);
         let mut terms = *new;
         terms.price = order.price;
         terms.self_trade = Some(order.self_trade);
@@ -419,8 +433,11 @@ impl Reference {
                 display_quantity,
             }));
         }
+        if let Some(list) = exits {
+            self.set_exits(&order, list);
+        }
         if !rests {
-            return self.take(order, &mut 0);
+            return self.take(order, visited);
         }
         if most.is_some() {
             return self.stop(&order);

@@ -37,7 +37,13 @@ impl Reference {
         };
         let mut expired: Vec<Order> = self.orders.iter().filter(over).copied().collect();
         expired.sort_by_key(|order| (order.expire_at, order.id));
-        for order in expired.into_iter().take(ORDERS_PER_COMMAND - *visited) {
+        for order in expired {
+            if *visited >= ORDERS_PER_COMMAND {
+                return;
+            }
+            if !self.is_open_order(order.id) {
+                continue;
+            }
             let takes_part = {
                 let listed = self.of(&order);
                 listed.is_uncrossing() && !order.is_over(listed.uncrossing_since)

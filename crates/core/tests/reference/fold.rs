@@ -44,6 +44,15 @@ pub struct Fold {
     members: BTreeMap<AccountId, MemberId>,
     /// What is restricted, by whom.
     restricted: BTreeSet<(RestrictionTarget, bool)>,
+    /// What orders with exits have traded.
+    entries: BTreeMap<OrderId, i64>,
+    /// The lists of linked orders and how many pairs there were before, by each of them.
+    lists: BTreeMap<OrderId, (OrderId, u64)>,
+    pairs: u64,
+    /// The orders of pairs that have not traded, were not reduced and were not triggered.
+    whole: BTreeSet<OrderId>,
+    /// Of each pair the order that has traded.
+    traded: BTreeMap<u64, OrderId>,
 }
 
 impl Fold {
@@ -199,9 +208,13 @@ impl Fold {
                 let keeps_place = known.is_iceberg && grows;
                 known.place = known.place.filter(|_| keeps_place);
                 self.assert_unrestricted(amended.account, amended.instrument);
+                if self.whole.contains(&amended.order) {
+                    self.assert_no_larger_than_its_entry(amended.order);
+                }
                 self.release(amended.order, amended.old_reserved.0 - amended.reserved.0);
             }
             Event::Reduced(reduced) => {
+                self.whole.remove(&reduced.order);
                 let known = self.known(reduced.order);
                 known.remaining = Quantity(known.remaining.0 - reduced.by.0);
                 assert_eq!(known.remaining, reduced.remaining);
@@ -222,12 +235,26 @@ impl Fold {
                 self.orders.remove(&done.order);
             }
             Event::Triggered(triggered) => {
+                self.whole.remove(&triggered.order);
                 self.assert_unrestricted(triggered.account, triggered.instrument);
                 let known = self.known(triggered.order);
                 assert_eq!(known.place, None, "an order that waits is on no book");
                 assert_eq!(known.remaining, triggered.remaining, "it has not traded");
                 known.price = triggered.price;
                 self.release(triggered.order, triggered.released.0);
+            }
+            Event::ExitsSet(set) => drop(self.entries.insert(set.order, 0)),
+            Event::OrdersLinked(linked) => {
+                let both = [linked.take_profit, linked.stop_loss];
+                let is_alone = both.contains(&OrderId(0));
+                self.pairs += 1;
+                for id in both {
+                    self.lists.insert(id, (linked.list, self.pairs));
+                    if !is_alone {
+                        self.whole.insert(id);
+                        self.assert_no_larger_than_its_entry(id);
+                    }
+                }
             }
             Event::IcebergSet(set) => self.known(set.order).is_iceberg = true,
             Event::IcebergRefreshed(refreshed) => {
@@ -259,6 +286,28 @@ impl Fold {
         }
     }
 
+    /// Exits are for what their entry has traded.
+    fn assert_no_larger_than_its_entry(&self, order: OrderId) {
+        let list = self.lists.get(&order);
+        let Some(traded) = list.and_then(|(list, _)| self.entries.get(list)) else { return };
+        let known = self.orders[&order].remaining;
+        assert!(known.0 <= *traded, "{order} is for {known}, and its entry has traded {traded}");
+    }
+
+    /// Of two linked orders one trades at most.
+    fn trade_of_list(&mut self, trade: &rialto_model::Trade) {
+        for id in [trade.maker_order, trade.taker_order] {
+            if let Some(traded) = self.entries.get_mut(&id) {
+                *traded += trade.quantity.0;
+            }
+            self.whole.remove(&id);
+            if let Some((_, pair)) = self.lists.get(&id) {
+                let first = self.traded.entry(*pair).or_insert(id);
+                assert_eq!(*first, id, "both orders of a list have traded");
+            }
+        }
+    }
+
     fn trade(&mut self, trade: &rialto_model::Trade, touched: &mut BTreeSet<OrderId>) {
         self.trades += 1;
         assert_eq!(
@@ -267,6 +316,7 @@ impl Fold {
             "trades are numbered without gaps"
         );
         touched.insert(trade.maker_order);
+        self.trade_of_list(trade);
         let phase = self.phases.get(&trade.instrument).copied().unwrap_or_default();
         let expected =
             if trade.auction { InstrumentState::Uncrossing } else { InstrumentState::Open };

@@ -5,18 +5,18 @@ mod contracts;
 mod halts;
 mod icebergs;
 mod levels;
+mod linked;
 mod plans;
 
-use super::conditional::Condition;
 use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
 use super::{Ended, Entered, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, ConditionalOrder,
-    CurrencyId, Deposit, Handling, IcebergOrder, InstrumentId, InstrumentState, MassCancel,
-    MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity,
-    Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
-    TradingRules, TrailingOrder, Transfer,
+    AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, Condition,
+    ConditionalOrder, CurrencyId, Deposit, Handling, IcebergOrder, InstrumentId, InstrumentState,
+    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize,
+    PostOnly, Price, Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side,
+    Text, TimeInForce, Timestamp, TradingRules, TrailingOrder, Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -74,11 +74,15 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (Profile::Deep, 60..65) if !now.auctions.is_empty() => vec![chooser.clearing()],
         (_, 95..100) if now.rules_version >= 4 => chooser.whole_plan(),
         (Profile::General, 93..95) if now.rules_version >= 5 => chooser.many_levels(),
+        (Profile::General | Profile::Tight, 84..88) if now.rules_version >= 9 => {
+            chooser.list_and_its_end()
+        }
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
         (Profile::Deep, 80..83) if now.rules_version >= 7 => chooser.many_trailing(),
         (Profile::Deep, 90..92) if now.rules_version >= 8 => chooser.many_icebergs(),
+        (Profile::Deep, 78..80) if now.rules_version >= 9 => chooser.many_lists(),
         (Profile::Deep, 92..95) if now.rules_version >= 4 => vec![chooser.clearing()],
         (Profile::Deep, 80..90) if now.rules_version >= 6 => chooser.many_conditional(),
         (Profile::Deep, 0..40) if chooser.has_collected() => vec![chooser.reopening()],
@@ -101,6 +105,7 @@ impl Chooser<'_> {
     fn command(&mut self) -> Command {
         let conditional = if self.now.rules_version >= 6 { 145 } else { 4 };
         let icebergs = if self.now.rules_version >= 8 { 90 } else { 2 };
+        let lists = if self.now.rules_version >= 9 { 110 } else { 2 };
         let weights = [
             520,
             40,
@@ -123,6 +128,7 @@ impl Chooser<'_> {
             20,
             conditional,
             icebergs,
+            lists,
         ];
         match self.dice.weighted(&weights) {
             0 => Command::Place(self.order()),
@@ -160,7 +166,8 @@ impl Chooser<'_> {
             17 => self.halt(),
             18 => self.contract(),
             19 => self.conditional_or_trailing(),
-            _ => self.iceberg(),
+            20 => self.iceberg(),
+            _ => self.list(),
         }
     }
 
@@ -341,11 +348,14 @@ impl Chooser<'_> {
         if entered.is_empty() {
             return Command::Place(self.order());
         }
-        let Entered { mut body, condition, displays, .. } =
+        let Entered { mut body, condition, displays, list, .. } =
             entered[self.dice.below(entered.len() as u64) as usize];
         if self.dice.chance(25) {
             let is_cancelled = body.handling.cancel_on_disconnect;
             body.handling = body.handling.with_cancel_on_disconnect(!is_cancelled);
+        }
+        if let Some(list) = list {
+            return self.list_again(OrderList { terms: body, ..list });
         }
         if let Some(display_quantity) = displays {
             return Command::PlaceIceberg(IcebergOrder { terms: body, display_quantity });
@@ -527,7 +537,7 @@ impl Chooser<'_> {
     }
 
     fn restriction(&mut self) -> Command {
-        if !self.now.restrictions.is_empty() && self.dice.chance(45) {
+        if !self.now.restrictions.is_empty() && self.dice.chance(65) {
             // The other side restricts the same.
             let set = self.dice.pick(&self.now.restrictions);
             let by_member = !set.by_member;

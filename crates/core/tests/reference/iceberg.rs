@@ -119,7 +119,7 @@ impl Reference {
         }
         let verdict = CHECKS.iter().try_for_each(|(_, check)| check(self, new));
         let verdict = verdict.and_then(|()| self.check_new(terms));
-        let answer = verdict.map(|()| self.accept(terms, Some(new.display_quantity)));
+        let answer = verdict.map(|()| self.accept(terms, Some(new.display_quantity), None, &mut 0));
         let is_kept = answer.is_ok() || !self.gets_wrong(Alteration::RejectForgotten);
         if is_kept && !terms.client_order_id.is_empty() {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
@@ -127,6 +127,7 @@ impl Reference {
                 body: *terms,
                 condition: None,
                 displays: Some(new.display_quantity),
+                list: None,
                 answer,
                 in_window: true,
                 finish: None,

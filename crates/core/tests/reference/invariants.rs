@@ -1,6 +1,7 @@
 //! What must hold after every command, checked on plain figures.
 
 use super::{Account, Reference};
+use rialto_core::Links;
 use rialto_model::{
     AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, InstrumentState, OrderId,
     PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailState, Trigger,
@@ -33,6 +34,7 @@ pub struct Standing {
     pub trail: Option<TrailState>,
     /// What an iceberg displays at most, and now.
     pub iceberg: Option<(Quantity, Quantity)>,
+    pub links: Option<Links>,
 }
 
 /// Balances and books.
@@ -78,6 +80,7 @@ impl Holdings {
                         .map(|waits| Trigger { kind: waits.kind, price: waits.at }),
                     trail: order.waits.and_then(|it| it.follows).map(|follows| follows.state()),
                     iceberg: order.parts.map(|parts| (parts.most, parts.shown)),
+                    links: reference.links(order.id),
                 });
             }
         }
@@ -135,6 +138,8 @@ pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
         ));
     }
 
+    pairs_hold_the_larger_need(holdings, told)?;
+
     for listed in instruments {
         let id = listed.instrument.id;
         let bid = holdings.queue(id, Side::Buy).next();
@@ -144,6 +149,24 @@ pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
             && !may_cross(listed.instrument.state)
         {
             return Err(format!("the book is crossed by {bid:?} and {ask:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Of two linked orders, each of which may end the other, no more is held than for the one that needs more.
+fn pairs_hold_the_larger_need(holdings: &Holdings, told: &Reference) -> Result<(), String> {
+    for order in &holdings.orders {
+        let Some(other) = order.links.and_then(|links| links.other) else { continue };
+        let other =
+            holdings.orders.iter().find(|it| it.id == other).ok_or("a pair of one order")?;
+        let need = |id| {
+            let order = told.orders.iter().find(|order| order.id == id);
+            order.map_or(0, |order| told.need(order).0)
+        };
+        let (held, needed) = (order.reserved + other.reserved, need(order.id).max(need(other.id)));
+        if held != needed {
+            return Err(format!("a pair holds {held}, not {needed}: {order:?} and {other:?}"));
         }
     }
     Ok(())
@@ -185,6 +208,8 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.held_up == after.held_up
         && before.auctions == after.auctions
         && before.triggering == after.triggering
+        && before.lists == after.lists
+        && before.lists_to_read == after.lists_to_read
         && before.timetables == after.timetables
         && before.postings == after.postings
         && before.transfers == after.transfers

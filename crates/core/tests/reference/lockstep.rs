@@ -224,7 +224,7 @@ impl Lockstep {
                 self.command(command)?;
                 let seldom = if case.profile == Profile::Deep { 1 } else { 4 };
                 let busy = self.reference.taking.is_some() || self.core.has_background_work();
-                let often = if self.reference.held_up.is_empty() { 30 } else { 60 };
+                let often = if self.reference.held_up.is_empty() { 30 } else { 90 };
                 if dice.chance(if busy { often } else { seldom }) {
                     self.snapshot()?;
                 }
@@ -263,6 +263,7 @@ impl Lockstep {
         let affordable = self.reference.orders.len() < 200 || seq.0.is_multiple_of(16);
         let before = affordable.then(|| self.reference.clone());
         let rules_version = self.reference.rules_version;
+        let links_before = self.reference.lists.clone();
         let by = attribution(seq, command);
         let (events, outcome) = self.reference.apply_attributed(seq, self.time, command, by);
         let (core_events, core_outcome) = self.core.apply(seq, self.time, command, by.as_ref());
@@ -294,7 +295,9 @@ impl Lockstep {
             invariants::fees_are_covered(&events)?;
         }
         let touched = self.fold.apply(&events);
-        if touched > super::ORDERS_PER_COMMAND {
+        // Orders that end with others do not count.
+        let linked = if rules_version >= 9 { 3 } else { 1 };
+        if touched > linked * super::ORDERS_PER_COMMAND {
             return Err(format!("one command touched {touched} orders of the book"));
         }
         self.coverage.note(command, &events, &outcome);
@@ -305,6 +308,7 @@ impl Lockstep {
         self.coverage.note_contracts(command, &events, &self.reference);
         self.coverage.note_triggers(command, &events, &self.reference);
         self.coverage.note_icebergs(command, &events, &self.reference);
+        self.coverage.note_links(command, &events, &links_before, &self.reference);
         self.coverage.note_waiting(command, &events, &self.reference);
         if let Command::MassCancel(which) = command
             && self.reference.leaves_orders(which.account)
@@ -439,6 +443,9 @@ impl Lockstep {
         }
         if !self.reference.auctions.is_empty() {
             self.coverage.saw("snapshot while an auction trades");
+        }
+        if !self.reference.lists_to_read.is_empty() {
+            self.coverage.saw("snapshot with lists to read");
         }
         if !self.reference.triggering.is_empty() {
             self.coverage.saw("snapshot with triggered orders");

@@ -62,6 +62,9 @@ pub(super) enum Ending {
 /// All that an incoming order would do.
 pub(super) struct Way {
     pub(super) steps: Vec<Step>,
+    /// How many orders count towards what one command may: the makers, and those that are linked to one that
+    /// trades.
+    pub(super) cost: usize,
     pub(super) ending: Ending,
     /// The maker at which it ends, if it has met another one.
     pub(super) next: Option<Order>,
@@ -86,6 +89,16 @@ impl Reference {
         }
         makers.retain(|maker| allows(taker.side, taker.price, maker.price));
         let mut steps = Vec::new();
+        let (mut linked, mut over) = (0, Vec::new());
+        let mut count = |steps: &[Step]| {
+            if let Some(id) = steps.last().map(|step| step.maker().id)
+                && !over.contains(&id)
+            {
+                over.push(id);
+                linked += self.orders_that_end_with(id).len();
+            }
+            steps.len() + linked
+        };
         let mut places = self.places_taken;
         let ending = loop {
             if taker.is_filled() {
@@ -94,7 +107,7 @@ impl Reference {
             let Some(first) = makers.front() else { break Ending::Alone };
             let at_price = makers.iter().filter(|other| other.price == first.price).count();
             let maker = makers.front_mut().expect("there is one");
-            if steps.len() == steps_max {
+            if count(&steps) >= steps_max {
                 break Ending::Unfinished;
             }
             if self.is_dead(maker) {
@@ -157,7 +170,8 @@ impl Reference {
             Ending::Filled => None,
             _ => makers.front().copied(),
         };
-        Way { steps, ending, next }
+        let cost = count(&steps);
+        Way { steps, cost, ending, next }
     }
 
     /// How much an order would take at a price, if there were enough: what is left of it, or the
@@ -242,7 +256,7 @@ impl Reference {
     pub(super) fn take(&mut self, taker: Order, visited: &mut usize) -> Outcome {
         let extra = usize::from(self.gets_wrong(Alteration::OneMakerTooMany));
         let way = self.way(taker, ORDERS_PER_COMMAND - *visited + extra);
-        *visited += way.steps.len();
+        *visited = (*visited + way.cost).min(ORDERS_PER_COMMAND + extra);
         let mut taker = taker;
         for step in way.steps {
             match step {
@@ -259,6 +273,7 @@ impl Reference {
                         self.remove(maker.id);
                         self.end(&maker, DoneReason::SelfTrade);
                     } else {
+                        self.end_list_of(maker.id);
                         let smaller = self.reduce(&maker, ReduceReason::SelfTrade, by);
                         *self.open_order_mut(maker.id) = smaller;
                     }
@@ -267,6 +282,7 @@ impl Reference {
                     }
                 }
                 Step::Trades(deal) => {
+                    self.end_list_of(deal.maker.id);
                     self.trade(&deal, false);
                     taker = deal.taker;
                 }
@@ -275,6 +291,8 @@ impl Reference {
         match way.ending {
             Ending::Filled => {
                 self.finish(&taker, None);
+                self.stop_as_entry(taker.id);
+                self.end_as_entry(taker.id);
                 Self::answer(&taker, OrderStatus::Filled)
             }
             Ending::Unfinished => {
@@ -307,6 +325,7 @@ impl Reference {
             price: taker.price,
             remaining: taker.remaining,
         }));
+        self.stop_as_entry(taker.id);
         self.note_limit(taker);
         Self::standing(taker)
     }
@@ -347,6 +366,12 @@ impl Reference {
         if deal.shows_new_tranche {
             self.tell_new_tranche(maker);
         }
+        // In an auction both rest, and the buy comes first.
+        let mut both = [(maker, true), (taker, auction)];
+        both.sort_by_key(|(order, _)| order.side == Side::Sell && auction);
+        for (order, rests) in both {
+            self.trade_as_entry(order, rests);
+        }
         self.look_at_triggers(taker.instrument);
     }
 
@@ -379,6 +404,9 @@ impl Reference {
             remaining: order.remaining,
             released,
         }));
+        self.end_list_of(order.id);
+        self.stop_as_entry(order.id);
+        self.end_as_entry(order.id);
         let status = match reason {
             DoneReason::QuoteSpent => OrderStatus::Filled,
             DoneReason::Expired => OrderStatus::Expired,

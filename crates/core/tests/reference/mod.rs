@@ -15,6 +15,7 @@
 //! | The price of an auction | levels matched from the best, then what is left beside them | every tick looked at |
 //! | Price ranges | multiplied out and cut | the prices for which an inequality holds |
 //! | Icebergs | what is displayed computed from the quantity of a trade | used up part by part |
+//! | Linked orders | slots that name each other | a list of lists, gone through whenever anything trades or ends |
 //! | Triggers | prices compared with the nearest one, and marks in a book of trigger prices | all waiting orders looked at after each trade |
 //! | Refusals | checks along the way | a list under the names and in the order of the rules page |
 
@@ -35,6 +36,7 @@ pub mod generator;
 mod halt;
 pub mod iceberg;
 pub mod invariants;
+pub mod linked;
 pub mod listing;
 pub mod lockstep;
 mod matching;
@@ -101,6 +103,7 @@ impl Reference {
             Command::PlaceConditional(new) => self.place_conditional(&new.into()),
             Command::PlaceTrailing(new) => self.place_conditional(&new.into()),
             Command::PlaceIceberg(new) => self.place_iceberg(new),
+            Command::PlaceList(new) => self.place_list(new),
             Command::Cancel { account, order } => self.cancel(*account, order),
             Command::Amend(amend) => self.amend(amend),
             Command::MassCancel(which) => self.mass_cancel(which),
@@ -246,6 +249,7 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
             (_, Command::PlaceConditional(new)) => new.terms.client_order_id,
             (_, Command::PlaceTrailing(new)) => new.terms.client_order_id,
             (_, Command::PlaceIceberg(new)) => new.terms.client_order_id,
+            (_, Command::PlaceList(new)) => new.terms.client_order_id,
             _ => ClientOrderId::EMPTY,
         },
     }
@@ -258,6 +262,7 @@ fn named_account(command: &Command) -> Option<AccountId> {
         Command::PlaceConditional(new) => new.terms.account,
         Command::PlaceTrailing(new) => new.terms.account,
         Command::PlaceIceberg(new) => new.terms.account,
+        Command::PlaceList(new) => new.terms.account,
         Command::Amend(amend) => amend.account,
         Command::MassCancel(which) => which.account,
         Command::Deposit(deposit) => deposit.transfer.account,
@@ -280,6 +285,7 @@ fn named_instrument(command: &Command) -> Option<InstrumentId> {
         Command::PlaceConditional(new) => Some(new.terms.instrument),
         Command::PlaceTrailing(new) => Some(new.terms.instrument),
         Command::PlaceIceberg(new) => Some(new.terms.instrument),
+        Command::PlaceList(new) => Some(new.terms.instrument),
         Command::MassCancel(which) => which.instrument,
         Command::SetRules { instrument, .. }
         | Command::SetInstrumentState { instrument, .. }

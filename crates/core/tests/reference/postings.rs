@@ -69,9 +69,14 @@ impl Reference {
         if order.side == Side::Buy { spec.quote } else { spec.base }
     }
 
+    /// What an order holds: what it needs, without what an order that it is linked to holds.
+    pub fn hold(&self, order: &Order) -> Amount {
+        Amount(self.need(order).0 - order.covered)
+    }
+
     /// The most that an order may still have to give away: a sell what it delivers, a buy what it
     /// pays at its limit, the fee of an incoming order included.
-    pub fn hold(&self, order: &Order) -> Amount {
+    pub fn need(&self, order: &Order) -> Amount {
         let listed = self.of(order);
         if !listed.instrument.spec.rules.risk {
             return Amount::ZERO;

@@ -3,19 +3,20 @@
 use super::Alteration;
 use super::arithmetic::MILLION;
 use super::auction::{Auction, Call, Span};
-use super::conditional::{Condition, Waits};
+use super::conditional::Waits;
 use super::halt::{AtLimit, Breaker, Halt, Halting};
 use super::iceberg::Parts;
+use super::linked::List;
 use super::postings::Posting;
 use super::restriction::Walk;
 use super::sweep::{Sweep, Turn};
 use super::timetable::Timetable;
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amount, AuctionRules, ClientOrderId, ContractTerms, Currency, DoneReason, EngineId,
-    Event, HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId,
-    OrderRef, Outcome, PostOnly, Price, Quantity, RejectReason, Restrict, Scale, SelfTrade, Seq,
-    Side, TimeInForce, Timestamp, Transfer,
+    AccountId, Amount, AuctionRules, ClientOrderId, Condition, ContractTerms, Currency, DoneReason,
+    EngineId, Event, HaltCause, Handling, Instrument, InstrumentId, MemberId, Name, NewOrder,
+    OrderId, OrderList, OrderRef, Outcome, PostOnly, Price, Quantity, RejectReason, Restrict,
+    Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub struct Entered {
     pub condition: Option<Condition>,
     /// The most that it was to display.
     pub displays: Option<Quantity>,
+    /// The list whose first order it was.
+    pub list: Option<OrderList>,
     pub answer: Outcome,
     /// Whether it is among the last ones entered.
     pub in_window: bool,
@@ -119,6 +122,8 @@ pub struct Order {
     pub waits: Option<Waits>,
     /// What an iceberg displays.
     pub parts: Option<Parts>,
+    /// What it need not hold, because the order that it is linked to holds it.
+    pub covered: i128,
 }
 
 impl Order {
@@ -229,6 +234,10 @@ pub struct Reference {
     pub triggering: Vec<InstrumentId>,
     /// The instrument whose triggered orders are being entered.
     pub entering: Option<InstrumentId>,
+    /// All linked orders, in no order that means anything.
+    pub lists: Vec<List>,
+    /// The lists whose entries have traded, in the order in which they are read.
+    pub lists_to_read: Vec<OrderId>,
     /// How many prices have triggered orders.
     pub prices_that_triggered: u64,
     pub timetables: Vec<Timetable>,
@@ -282,6 +291,8 @@ impl Reference {
             turn: Turn::Cancels,
             triggering: Vec::new(),
             entering: None,
+            lists: Vec::new(),
+            lists_to_read: Vec::new(),
             prices_that_triggered: 0,
             timetables: Vec::new(),
             halting: None,
@@ -350,6 +361,11 @@ impl Reference {
             (price, if reversed { -place } else { place })
         });
         queue
+    }
+
+    /// Whether an order has not ended, and is not the one that continues.
+    pub(super) fn is_open_order(&self, id: OrderId) -> bool {
+        self.orders.iter().any(|order| order.id == id)
     }
 
     pub(super) fn remove(&mut self, id: OrderId) -> Order {

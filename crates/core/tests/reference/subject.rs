@@ -102,6 +102,7 @@ impl Subject {
                     trigger: order.trigger,
                     trail: order.trail,
                     iceberg: order.iceberg.map(|it| (it.display_quantity, it.displayed)),
+                    links: order.links,
                 });
             }
         }

@@ -6,6 +6,7 @@ mod conditional;
 mod contracts;
 mod halts;
 mod icebergs;
+mod linked;
 mod market_orders;
 mod page;
 mod phases;

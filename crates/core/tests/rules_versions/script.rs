@@ -8,6 +8,7 @@ mod since_5;
 mod since_6;
 mod since_7;
 mod since_8;
+mod since_9;
 
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
@@ -65,6 +66,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.since_version_6();
     script.since_version_7();
     script.since_version_8();
+    script.since_version_9();
     (world.limits, script.venue.journal)
 }
 

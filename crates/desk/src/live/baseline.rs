@@ -3,7 +3,7 @@
 use rialto_engine::{Core, OrderState};
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
-    BegunTransition, BreakerView, LimitStateView, MemberView, Moment, TimetableView,
+    BegunTransition, BreakerView, LimitStateView, LinksView, MemberView, Moment, TimetableView,
     WithdrawalView,
 };
 use rialto_model::{
@@ -124,5 +124,11 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
         trigger: order.trigger,
         trail: order.trail,
         iceberg: order.iceberg,
+        links: order.links.map(|links| LinksView {
+            list: links.list,
+            other: links.other,
+            take_profit: links.take_profit,
+            stop_loss: links.stop_loss,
+        }),
     }
 }

@@ -43,6 +43,9 @@ pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
         Event::TrailActivated(it) => one(it.account),
         Event::IcebergSet(it) => one(it.account),
         Event::IcebergRefreshed(it) => one(it.account),
+        Event::ExitsSet(it) => one(it.account),
+        Event::OrdersLinked(it) => one(it.account),
+        Event::ExitsRefused(it) => one(it.account),
         Event::Trade(it) if it.maker_account == it.taker_account => one(it.maker_account),
         Event::Trade(it) => [Some(it.maker_account), Some(it.taker_account)],
         Event::Rejected(it) => match it.command {
@@ -50,6 +53,7 @@ pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
             | CommandKind::PlaceConditional
             | CommandKind::PlaceTrailing
             | CommandKind::PlaceIceberg
+            | CommandKind::PlaceList
             | CommandKind::Cancel
             | CommandKind::Amend
             | CommandKind::MassCancel => one(it.account),

@@ -221,7 +221,7 @@ impl Venue {
         assert_eq!((view.order, view.terms), (baseline.order, baseline.terms));
         assert_eq!((view.quantity, view.filled), (baseline.quantity, baseline.filled));
         assert_eq!((view.remaining, view.reserved), (baseline.remaining, baseline.reserved));
-        assert_eq!(view.iceberg, baseline.iceberg);
+        assert_eq!((view.iceberg, view.links), (baseline.iceberg, baseline.links));
         if !order.client_order_id.is_empty() {
             let found = self.feed.order_by_client_id(order.account, order.client_order_id);
             assert_eq!(found.map(|found| found.order), Some(order.id));

@@ -4,6 +4,7 @@ mod audit;
 mod calendar;
 mod depot;
 mod depot_upkeep;
+mod linked;
 mod market;
 mod order;
 mod queue;

@@ -1,15 +1,17 @@
 //! Orders and fills at the scales of their instrument.
 
+use super::linked::{exit_info, links_info, order_list};
 use crate::{ApiError, decimal};
 use rialto_api::{
-    FillInfo, IcebergInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult, TrailInfo,
+    DecimalText, FillInfo, IcebergInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest,
+    OrderResult, TrailInfo,
 };
 use rialto_desk::{Answer, Execution, Listing, NameTable};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Command, CommandKind, ConditionalOrder, Decimal, Distance,
-    DoneReason, Event, Handling, Iceberg, IcebergOrder, NewOrder, OrderId, OrderKind, OrderRef,
-    OrderSize, Outcome, Price, Quantity, Role, Scale, Side, Timestamp, Trade, TrailTerms,
+    AccountId, Amount, ClientOrderId, Command, CommandKind, Condition, ConditionalOrder, Decimal,
+    Distance, DoneReason, Event, Handling, Iceberg, IcebergOrder, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side, Timestamp, Trade, TrailTerms,
     TrailingOrder, Trigger,
 };
 
@@ -64,14 +66,16 @@ fn new_order(
     })
 }
 
-/// The command that enters the order, at once or when it is triggered.
+/// The command that enters the order, at once or when it is triggered, and the orders that are linked with it.
 pub(crate) fn entering(
     request: &OrderRequest<'_>,
     account: AccountId,
     on: &Listing,
 ) -> Result<Command, ApiError> {
     let terms = new_order(request, account, on)?;
-    let immediate = request.trigger_at_once;
+    if let Some(list) = order_list(request, terms, on)? {
+        return Ok(Command::PlaceList(list));
+    }
     if let Some(text) = &request.display_quantity {
         let display_quantity = decimal::quantity("display_quantity", text, on)?;
         if is_conditional(request) {
@@ -80,27 +84,45 @@ pub(crate) fn entering(
         }
         return Ok(Command::PlaceIceberg(IcebergOrder { terms, display_quantity }));
     }
-    if let Some(trail) = trail_of(request, on)? {
-        if request.trigger.is_some() || request.trigger_price.is_some() || immediate {
+    Ok(match condition_of(request, on)? {
+        None => Command::Place(terms),
+        Some(Condition::Trail(trail)) => Command::PlaceTrailing(TrailingOrder { terms, trail }),
+        Some(Condition::Trigger(trigger)) => {
+            let immediate = request.trigger_at_once;
+            Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate })
+        }
+    })
+}
+
+/// What the order waits for, if it is a conditional order.
+pub(super) fn condition_of(
+    request: &OrderRequest<'_>,
+    on: &Listing,
+) -> Result<Option<Condition>, ApiError> {
+    let OrderRequest { trail_distance, trail_ppm, activation_price, .. } = request;
+    let at_once = request.trigger_at_once;
+    let trail = trail_of(trail_distance.as_ref(), *trail_ppm, activation_price.as_ref(), on)?;
+    if let Some(trail) = trail {
+        if request.trigger.is_some() || request.trigger_price.is_some() || at_once {
             let message = "A trailing stop has no trigger, trigger_price or trigger_at_once.";
             return Err(ApiError::invalid("trigger", message));
         }
-        return Ok(Command::PlaceTrailing(TrailingOrder { terms, trail }));
+        return Ok(Some(Condition::Trail(trail)));
     }
     match (request.trigger, &request.trigger_price) {
         (Some(kind), Some(text)) => {
-            let trigger = Trigger { kind, price: decimal::price("trigger_price", text, on)? };
-            Ok(Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate }))
+            let price = decimal::price("trigger_price", text, on)?;
+            Ok(Some(Condition::Trigger(Trigger { kind, price })))
         }
         (Some(_), None) => Err(ApiError::missing("trigger_price")),
         (None, Some(_)) => Err(ApiError::missing("trigger")),
-        (None, None) if immediate => Err(ApiError::missing("trigger")),
-        (None, None) => Ok(Command::Place(terms)),
+        (None, None) if at_once => Err(ApiError::missing("trigger")),
+        (None, None) => Ok(None),
     }
 }
 
 /// Whether the request has a field of a conditional order.
-fn is_conditional(request: &OrderRequest<'_>) -> bool {
+pub(super) fn is_conditional(request: &OrderRequest<'_>) -> bool {
     request.trigger.is_some()
         || request.trigger_price.is_some()
         || request.trigger_at_once
@@ -110,20 +132,25 @@ fn is_conditional(request: &OrderRequest<'_>) -> bool {
 }
 
 /// What a trailing stop follows, if the order is one.
-fn trail_of(request: &OrderRequest<'_>, on: &Listing) -> Result<Option<TrailTerms>, ApiError> {
-    let distance = match (&request.trail_distance, request.trail_ppm) {
+pub(super) fn trail_of(
+    trail_distance: Option<&DecimalText<'_>>,
+    trail_ppm: Option<u32>,
+    activation_price: Option<&DecimalText<'_>>,
+    on: &Listing,
+) -> Result<Option<TrailTerms>, ApiError> {
+    let distance = match (trail_distance, trail_ppm) {
         (Some(text), None) => Distance::Price(decimal::price("trail_distance", text, on)?),
         (None, Some(ppm)) => Distance::Ppm(ppm),
         (Some(_), Some(_)) => {
             let message = "Give either trail_distance or trail_ppm.";
             return Err(ApiError::invalid("trail_ppm", message));
         }
-        (None, None) if request.activation_price.is_some() => {
+        (None, None) if activation_price.is_some() => {
             return Err(ApiError::missing("trail_distance"));
         }
         (None, None) => return Ok(None),
     };
-    let activation_price = match &request.activation_price {
+    let activation_price = match activation_price {
         None => Price::ZERO,
         Some(text) => match decimal::price("activation_price", text, on)? {
             Price::ZERO => {
@@ -216,7 +243,7 @@ fn reserve_scale(side: Side, on: &Listing) -> Scale {
     }
 }
 
-fn trail_info(trail: &TrailTerms, on: &Listing) -> TrailInfo {
+pub(super) fn trail_info(trail: &TrailTerms, on: &Listing) -> TrailInfo {
     let (trail_distance, trail_ppm) = match trail.distance {
         Distance::Price(distance) => (Some(distance.decimal(on.price_scale)), None),
         Distance::Ppm(ppm) => (None, Some(ppm)),
@@ -252,6 +279,7 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         trigger_price: order.trigger.map(|trigger| trigger.price.decimal(on.price_scale)),
         trail: order.trail.map(|state| trail_info(&state.trail, on)),
         iceberg: order.iceberg.map(|iceberg| iceberg_info(&iceberg, on)),
+        links: order.links.map(|links| links_info(&links, on)),
         price: limit(terms, terms.price, on.price_scale),
         quantity: match terms.size {
             OrderSize::Base(_) => Some(order.quantity.decimal(on.quantity_scale)),
@@ -404,6 +432,23 @@ pub(crate) fn order_event(
                 displayed: it.displayed.decimal(on.quantity_scale),
             })
         }
+        Event::ExitsSet(it) => listing(it.instrument).map(|on| OrderEvent::ExitsSet {
+            order_id: it.order,
+            instrument: on.symbol,
+            take_profit: it.take_profit.map(|leg| exit_info(&leg, on)),
+            stop_loss: it.stop_loss.map(|leg| exit_info(&leg, on)),
+        }),
+        Event::OrdersLinked(it) => listing(it.instrument).map(|on| OrderEvent::OrdersLinked {
+            list: it.list,
+            instrument: on.symbol,
+            take_profit: Some(it.take_profit).filter(|order| *order != OrderId::default()),
+            stop_loss: Some(it.stop_loss).filter(|order| *order != OrderId::default()),
+        }),
+        Event::ExitsRefused(it) => listing(it.instrument).map(|on| OrderEvent::ExitsRefused {
+            order_id: it.order,
+            instrument: on.symbol,
+            reason: it.reason,
+        }),
         Event::Triggered(it) => listing(it.instrument).map(|on| OrderEvent::Triggered {
             order_id: it.order,
             instrument: on.symbol,

@@ -191,7 +191,8 @@ async fn batch_result(
                 Command::Place(_)
                 | Command::PlaceConditional(_)
                 | Command::PlaceTrailing(_)
-                | Command::PlaceIceberg(_) => placed_status(answer),
+                | Command::PlaceIceberg(_)
+                | Command::PlaceList(_) => placed_status(answer),
                 _ => StatusCode::OK,
             };
             let order = about_order(gate, &call.cx(), row.account, row.placed, answer).await;
@@ -226,6 +227,7 @@ fn terms_of(command: &Command) -> Option<NewOrder> {
         Command::PlaceConditional(order) => Some(order.terms),
         Command::PlaceTrailing(order) => Some(order.terms),
         Command::PlaceIceberg(order) => Some(order.terms),
+        Command::PlaceList(list) => Some(list.terms),
         _ => None,
     }
 }

@@ -17,8 +17,8 @@ use rialto_api::{
 use rialto_bus::Context;
 use rialto_desk::{
     AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing,
-    PlaceConditionalOrder, PlaceIcebergOrder, PlaceOrder, PlaceTrailingOrder, RequiredState, Scope,
-    SetDeadMan,
+    PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders, PlaceOrder, PlaceTrailingOrder,
+    RequiredState, Scope, SetDeadMan,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
@@ -53,6 +53,10 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
         Command::PlaceIceberg(order) => {
             let request = PlaceIcebergOrder { order, level };
             (gate.send_order(&call, request).await, order.terms)
+        }
+        Command::PlaceList(list) => {
+            let request = PlaceLinkedOrders { list, level };
+            (gate.send_order(&call, request).await, list.terms)
         }
         Command::Place(order) => (gate.send_order(&call, PlaceOrder { order, level }).await, order),
         _ => unreachable!("an order is entered by one of these"),
@@ -90,6 +94,7 @@ pub(super) fn asked_of(order: &NewOrder) -> Asked {
         minimum_quantity,
         condition: None,
         display_quantity: None,
+        list: None,
     }
 }
 

@@ -23,6 +23,7 @@ mod depot_uploads;
 mod depot_watches;
 mod halts;
 mod icebergs;
+mod linked;
 mod metrics;
 mod operators;
 mod orders;

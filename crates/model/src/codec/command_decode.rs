@@ -4,8 +4,8 @@ use super::reader::Reader;
 use super::{DecodeError, DecodeFault, VERSION, flag};
 use crate::{
     Amend, Command, CommandKind, ConditionalOrder, Deposit, IcebergOrder, InstrumentState,
-    MassCancel, NewOrder, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade,
-    Side, TimeInForce, Timestamp, TrailingOrder, Transfer,
+    LinkKind, MassCancel, NewOrder, OrderKind, OrderList, OrderRef, OrderSize, PostOnly, Price,
+    Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailingOrder, Transfer,
 };
 
 /// Reads a command and its timestamp from the bytes that [`encode_command`](crate::encode_command)
@@ -37,7 +37,8 @@ fn flags_of(kind: CommandKind) -> u16 {
         CommandKind::Place
         | CommandKind::PlaceConditional
         | CommandKind::PlaceTrailing
-        | CommandKind::PlaceIceberg => {
+        | CommandKind::PlaceIceberg
+        | CommandKind::PlaceList => {
             flag::WIDE
                 | flag::CLIENT_ID
                 | flag::EXPIRES
@@ -225,6 +226,17 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             let display_quantity = reader.quantity()?;
             let terms = place(reader, flags)?;
             Command::PlaceIceberg(IcebergOrder { terms, display_quantity })
+        }
+        CommandKind::PlaceList => {
+            let kind = reader.one_of("link kind", LinkKind::from_number)?;
+            let has = [reader.boolean("take_profit")?, reader.boolean("stop_loss")?];
+            let at = reader.at();
+            let number = reader.u8()?;
+            reader.zeros::<4>()?;
+            let condition = reader.condition(at, number)?;
+            let [take_profit, stop_loss] = reader.legs(has)?;
+            let terms = place(reader, flags)?;
+            Command::PlaceList(OrderList { terms, condition, kind, take_profit, stop_loss })
         }
     })
 }

@@ -2,10 +2,12 @@
 
 use super::writer::{Amounts, Writer, halves, optional};
 use super::{COMMAND_HEADER_BYTES, VERSION, flag};
-use crate::{Command, NewOrder, OrderRef, OrderSize, Quantity, Side, Timestamp, Transfer};
+use crate::{
+    Command, Condition, NewOrder, OrderRef, OrderSize, Quantity, Side, Timestamp, Transfer,
+};
 
 /// Bytes of the longest command.
-pub const COMMAND_BYTES_MAX: usize = 136;
+pub const COMMAND_BYTES_MAX: usize = 216;
 
 /// Writes a command at the beginning of `out`, which must be at least [`COMMAND_BYTES_MAX`] long,
 /// and returns how many bytes it takes, a multiple of 8.
@@ -159,6 +161,15 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
         Command::PlaceIceberg(order) => {
             out.words([order.display_quantity.0 as u64]);
             place(&order.terms, out)
+        }
+        Command::PlaceList(list) => {
+            let [condition, value, activation] = Condition::words(list.condition);
+            let legs = [list.take_profit, list.stop_loss];
+            let [profit, loss] = legs.map(|leg| u8::from(leg.is_some()));
+            let small = [list.kind.number(), profit, loss, condition as u8, 0, 0, 0, 0];
+            out.words([u64::from_le_bytes(small), value, activation]);
+            legs.iter().flatten().for_each(|leg| out.words(leg.words()));
+            place(&list.terms, out)
         }
         Command::SetRulesVersion { version } => {
             out.words([u64::from(*version)]);

@@ -5,10 +5,11 @@ use super::reader::Reader;
 use super::{DecodeError, DecodeFault, EVENTS_MARK, VERSION, flag};
 use crate::{
     Accepted, AccountId, Amended, Amount, Attributed, CommandKind, Currency, CurrencyId, Done,
-    DoneReason, Event, EventKind, HaltCause, IcebergRefreshed, IcebergSet, InstrumentState,
-    Interrupted, NewOrder, OrderKind, PostOnly, ReduceReason, Reduced, Reference, RejectReason,
-    Rejected, Rested, Scale, SelfTrade, Side, TimeInForce, Timestamp, Trade, TradeId,
-    TradingHalted, TrailActivated, TrailSet, TriggerSet, Triggered, Uncrossed,
+    DoneReason, Event, EventKind, ExitsRefused, ExitsSet, HaltCause, IcebergRefreshed, IcebergSet,
+    InstrumentState, Interrupted, NewOrder, OrderKind, OrdersLinked, PostOnly, ReduceReason,
+    Reduced, Reference, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, TimeInForce,
+    Timestamp, Trade, TradeId, TradingHalted, TrailActivated, TrailSet, TriggerSet, Triggered,
+    Uncrossed,
 };
 
 /// Reads the record that an [`EventEncoder`](crate::EventEncoder) wrote: the time of the command,
@@ -172,7 +173,10 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::TrailSet
         | EventKind::TrailActivated
         | EventKind::IcebergSet
-        | EventKind::IcebergRefreshed => 0,
+        | EventKind::IcebergRefreshed
+        | EventKind::ExitsSet
+        | EventKind::OrdersLinked
+        | EventKind::ExitsRefused => 0,
     }
 }
 
@@ -420,6 +424,36 @@ fn event_body(
             let (price, displayed) = (body.price()?, body.quantity()?);
             let refreshed = IcebergRefreshed { order, account, instrument, side, price, displayed };
             Event::IcebergRefreshed(refreshed)
+        }
+        EventKind::ExitsSet => {
+            let small = &mut head.small;
+            let side = small.one_of("side", Side::from_number)?;
+            let has = small.u8()?;
+            if has > 3 {
+                return Reader::fault(small.at() - 1, DecodeFault::OutOfRange("exits"));
+            }
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let [take_profit, stop_loss] = body.legs([has & 1 != 0, has & 2 != 0])?;
+            let set = ExitsSet { order, account, instrument, side, take_profit, stop_loss };
+            Event::ExitsSet(set)
+        }
+        EventKind::OrdersLinked => {
+            let side = head.side()?;
+            head.rest_unused()?;
+            let list = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            let (take_profit, stop_loss) = (body.order()?, body.order()?);
+            let linked = OrdersLinked { list, account, instrument, side, take_profit, stop_loss };
+            Event::OrdersLinked(linked)
+        }
+        EventKind::ExitsRefused => {
+            let reason = head.small.one_of("reason", RejectReason::from_number)?;
+            head.rest_unused()?;
+            let order = body.order()?;
+            let (account, instrument) = (body.account()?, body.instrument()?);
+            Event::ExitsRefused(ExitsRefused { order, account, instrument, reason })
         }
     })
 }

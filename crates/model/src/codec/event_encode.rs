@@ -273,6 +273,23 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             out.words([it.order.0, halves(it.account.0, it.instrument.0), price, displayed]);
             Head::new(0, it.side.number(), 0)
         }
+        Event::ExitsSet(set) => {
+            out.words([set.order.0, halves(set.account.0, set.instrument.0)]);
+            let legs = [set.take_profit, set.stop_loss];
+            legs.iter().flatten().for_each(|leg| out.words(leg.words()));
+            let has = u8::from(legs[0].is_some()) | u8::from(legs[1].is_some()) << 1;
+            Head::new(0, set.side.number(), has)
+        }
+        Event::OrdersLinked(it) => {
+            let (take_profit, stop_loss) = (it.take_profit.0, it.stop_loss.0);
+            let ids = halves(it.account.0, it.instrument.0);
+            out.words([it.list.0, ids, take_profit, stop_loss]);
+            Head::new(0, it.side.number(), 0)
+        }
+        Event::ExitsRefused(it) => {
+            out.words([it.order.0, halves(it.account.0, it.instrument.0)]);
+            Head::new(0, it.reason.number(), 0)
+        }
     }
 }
 

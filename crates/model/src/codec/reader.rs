@@ -3,10 +3,11 @@
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
     AccountId, Amount, Attribution, AuctionRules, AuditReason, CallDepth, CircuitBreakerRule,
-    ContractTerms, CurrencyId, Distance, DistanceKind, HaltScope, Handling, InstrumentId,
-    InstrumentKind, InstrumentSpec, InstrumentState, LotFees, MemberId, OrderId, PlannedTransition,
-    Price, Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Symbol, Text,
-    TextError, Timestamp, TradingRules, TrailTerms, Trigger, TriggerKind,
+    Condition, ContractTerms, CurrencyId, Distance, DistanceKind, HaltScope, Handling,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Leg, LotFees, MemberId, OrderId,
+    OrderKind, PlannedTransition, Price, Quantity, Restrict, Restriction, RestrictionTarget, Scale,
+    SelfTrade, Symbol, Text, TextError, TimeInForce, Timestamp, TradingRules, TrailTerms, Trigger,
+    TriggerKind,
 };
 
 /// Reads from the bytes of a record.
@@ -463,6 +464,41 @@ impl<'a> Reader<'a> {
             Some(distance) => Ok(TrailTerms { distance, activation_price }),
             None => Self::fault(at, DecodeFault::OutOfRange("distance")),
         }
+    }
+
+    /// What an order waits for, whose kind was read before, `at` an offset.
+    pub(super) fn condition(
+        &mut self,
+        at: usize,
+        kind: u8,
+    ) -> Result<Option<Condition>, DecodeError> {
+        let words = [u64::from(kind), self.u64()?, self.u64()?];
+        match Condition::from_words(words) {
+            Some(condition) => Ok(condition),
+            None => Self::fault(at, DecodeFault::OutOfRange("condition")),
+        }
+    }
+
+    /// The legs of linked orders that are there.
+    pub(super) fn legs(&mut self, has: [bool; 2]) -> Result<[Option<Leg>; 2], DecodeError> {
+        let mut legs = [None; 2];
+        for (leg, has) in legs.iter_mut().zip(has) {
+            if has {
+                *leg = Some(self.leg()?);
+            }
+        }
+        Ok(legs)
+    }
+
+    fn leg(&mut self) -> Result<Leg, DecodeError> {
+        let kind = self.one_of("kind", OrderKind::from_number)?;
+        let time_in_force = self.one_of("time_in_force", TimeInForce::from_number)?;
+        let at = self.at;
+        let number = self.u8()?;
+        self.zeros::<5>()?;
+        let (price, expire_at) = (self.price()?, self.time()?);
+        let condition = self.condition(at, number)?;
+        Ok(Leg { condition, kind, time_in_force, price, expire_at })
     }
 
     /// A transition of a timetable.

@@ -4,12 +4,12 @@
 use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
-    ConditionalOrder, ContractTerms, CurrencyId, Distance, EngineId, HaltScope, IcebergOrder,
-    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, LotFees, MassCancel, MemberId,
-    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price,
-    Quantity, Reference, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text,
-    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger,
-    TriggerKind,
+    Condition, ConditionalOrder, ContractTerms, CurrencyId, Distance, EngineId, HaltScope,
+    IcebergOrder, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Leg, LinkKind,
+    LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize,
+    PlannedTransition, PostOnly, Price, Quantity, Reference, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
+    TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -275,6 +275,7 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         conditional_order(bounds).prop_map(Command::PlaceConditional),
         trailing_order(bounds).prop_map(Command::PlaceTrailing),
         iceberg_order(bounds).prop_map(Command::PlaceIceberg),
+        order_list(bounds).prop_map(Command::PlaceList),
     ]
 }
 
@@ -324,6 +325,28 @@ pub fn iceberg_order(bounds: Bounds) -> impl Strategy<Value = IcebergOrder> {
         };
         IcebergOrder { terms, display_quantity: Quantity(display_quantity) }
     })
+}
+
+/// A pair of orders, or an order with exits.
+pub fn order_list(bounds: Bounds) -> impl Strategy<Value = OrderList> {
+    let leg = (conditional_order(bounds), any::<bool>()).prop_map(|(order, waits)| Leg {
+        condition: waits.then_some(Condition::Trigger(order.trigger)),
+        kind: if waits { order.terms.kind } else { OrderKind::Limit },
+        time_in_force: order.terms.time_in_force,
+        price: if waits { order.terms.price } else { order.trigger.price },
+        expire_at: order.terms.expire_at,
+    });
+    let leg = leg.boxed();
+    let legs = (of(leg.clone()), of(leg));
+    (limit_order(bounds), select(LinkKind::ALL), legs).prop_map(
+        |(terms, kind, (take_profit, stop_loss))| OrderList {
+            terms,
+            condition: None,
+            kind,
+            take_profit: take_profit.filter(|_| kind == LinkKind::Oto),
+            stop_loss,
+        },
+    )
 }
 
 /// A halt, or a circuit breaker.
@@ -463,8 +486,7 @@ pub fn contract_terms() -> impl Strategy<Value = ContractTerms> {
             auction: Amount(auction.min(taker)),
         },
     );
-    (most, proptest::option::of(fees))
-        .prop_map(|(notional_max, lot_fees)| ContractTerms { notional_max, lot_fees })
+    (most, of(fees)).prop_map(|(notional_max, lot_fees)| ContractTerms { notional_max, lot_fees })
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, ConditionalOrder,
-    ContractTerms, Currency, CurrencyId, Deposit, Distance, Done, DoneReason, Event, HaltCause,
-    HaltScope, Handling, IcebergOrder, IcebergRefreshed, IcebergSet, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, Interrupted, LotFees, MassCancel, MemberId, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, ReduceReason,
-    Reduced, RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale,
-    SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules,
+    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, Condition, ConditionalOrder,
+    ContractTerms, Currency, CurrencyId, Deposit, Distance, Done, DoneReason, Event, ExitsRefused,
+    ExitsSet, HaltCause, HaltScope, Handling, IcebergOrder, IcebergRefreshed, IcebergSet,
+    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, Leg, LinkKind,
+    LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize,
+    OrdersLinked, PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced,
+    RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade,
+    Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules,
     TrailActivated, TrailSet, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
     TriggerSet, Triggered, Uncrossed,
 };
@@ -297,7 +298,31 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => (new_order(), quantity()).prop_map(|(terms, display_quantity)| {
             Command::PlaceIceberg(IcebergOrder { terms, display_quantity })
         }),
+        1 => (new_order(), of(condition()), select(LinkKind::ALL), legs()).prop_map(
+            |(terms, condition, kind, (take_profit, stop_loss))| {
+                Command::PlaceList(OrderList { terms, condition, kind, take_profit, stop_loss })
+            }
+        ),
     ]
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    prop_oneof![trigger().prop_map(Condition::Trigger), trail().prop_map(Condition::Trail)]
+}
+
+fn legs() -> impl Strategy<Value = (Option<Leg>, Option<Leg>)> {
+    let attributes = (select(OrderKind::ALL), select(TimeInForce::ALL), price(), time());
+    let leg = (of(condition()), attributes).prop_map(
+        |(condition, (kind, time_in_force, price, expire_at))| Leg {
+            condition,
+            kind,
+            time_in_force,
+            price,
+            expire_at,
+        },
+    );
+    let leg = leg.boxed();
+    (of(leg.clone()), of(leg))
 }
 
 fn trigger() -> impl Strategy<Value = Trigger> {
@@ -317,7 +342,7 @@ fn contract_terms() -> impl Strategy<Value = ContractTerms> {
         taker,
         auction,
     });
-    (amount(), proptest::option::of(fees))
+    (amount(), of(fees))
         .prop_map(|(notional_max, lot_fees)| ContractTerms { notional_max, lot_fees })
 }
 
@@ -516,6 +541,35 @@ fn timetable_event() -> impl Strategy<Value = Event> {
                     price,
                     displayed,
                 })
+            }
+        ),
+        (order(), account(), instrument(), side(), legs()).prop_map(
+            |(order, account, instrument, side, (take_profit, stop_loss))| {
+                Event::ExitsSet(ExitsSet {
+                    order,
+                    account,
+                    instrument,
+                    side,
+                    take_profit,
+                    stop_loss,
+                })
+            }
+        ),
+        (order(), account(), instrument(), side(), order(), order()).prop_map(
+            |(list, account, instrument, side, take_profit, stop_loss)| {
+                Event::OrdersLinked(OrdersLinked {
+                    list,
+                    account,
+                    instrument,
+                    side,
+                    take_profit,
+                    stop_loss,
+                })
+            }
+        ),
+        (order(), account(), instrument(), select(RejectReason::ALL)).prop_map(
+            |(order, account, instrument, reason)| {
+                Event::ExitsRefused(ExitsRefused { order, account, instrument, reason })
             }
         ),
         (order(), account(), instrument(), side(), price(), quantity(), amount()).prop_map(

@@ -3,16 +3,16 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind,
+    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind, Condition,
     ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit, Distance, Done,
-    DoneReason, Event, HaltCause, HaltScope, Handling, IcebergOrder, IcebergRefreshed, IcebergSet,
-    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, LotFees,
-    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
-    PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
-    Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol,
-    Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules, TrailActivated,
-    TrailSet, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind, TriggerSet, Triggered,
-    Uncrossed,
+    DoneReason, Event, ExitsRefused, ExitsSet, HaltCause, HaltScope, Handling, IcebergOrder,
+    IcebergRefreshed, IcebergSet, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
+    Interrupted, Leg, LinkKind, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
+    OrderList, OrderRef, OrderSize, OrdersLinked, PlannedTransition, PostOnly, Price, Quantity,
+    ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict, Restriction,
+    RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade,
+    TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms, TrailingOrder,
+    Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
 };
 
 /// The time of all samples.
@@ -332,7 +332,38 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             terms: order_with_minimum_quantity(),
             display_quantity: Quantity(0x94),
         })),
+        short(Command::PlaceList(OrderList {
+            terms: plain_order(),
+            condition: None,
+            kind: LinkKind::Oto,
+            take_profit: None,
+            stop_loss: None,
+        })),
+        full(Command::PlaceList(OrderList {
+            terms: NewOrder { minimum_quantity: Quantity(0x55), ..full_order() },
+            condition: Some(Condition::Trail(trail(Distance::Ppm(0x92)))),
+            kind: LinkKind::Oco,
+            take_profit: Some(leg(Some(Condition::Trigger(trigger(TriggerKind::TakeProfit))))),
+            stop_loss: Some(leg(Some(Condition::Trail(trail(Distance::Price(Price(0x91))))))),
+        })),
+        full(Command::PlaceList(OrderList {
+            terms: order_with_minimum_quantity(),
+            condition: Some(Condition::Trigger(trigger(TriggerKind::Stop))),
+            kind: LinkKind::Oco,
+            take_profit: Some(leg(None)),
+            stop_loss: Some(leg(None)),
+        })),
     ]
+}
+
+fn leg(condition: Option<Condition>) -> Leg {
+    Leg {
+        condition,
+        kind: OrderKind::Market,
+        time_in_force: TimeInForce::Gtd,
+        price: Price(0x96),
+        expire_at: Timestamp(0x97),
+    }
 }
 
 fn trigger(kind: TriggerKind) -> Trigger {
@@ -606,6 +637,44 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
             side: Side::Sell,
             price: PRICE,
             displayed: Quantity(0x95),
+        })),
+        short(Event::ExitsSet(ExitsSet {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            take_profit: None,
+            stop_loss: None,
+        })),
+        full(Event::ExitsSet(ExitsSet {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Buy,
+            take_profit: None,
+            stop_loss: Some(leg(None)),
+        })),
+        full(Event::ExitsSet(ExitsSet {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            take_profit: Some(leg(Some(Condition::Trigger(trigger(TriggerKind::TakeProfit))))),
+            stop_loss: Some(leg(Some(Condition::Trail(trail(Distance::Ppm(0x92)))))),
+        })),
+        short(Event::OrdersLinked(OrdersLinked {
+            list: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            take_profit: OrderId(0x98),
+            stop_loss: OrderId(0x99),
+        })),
+        short(Event::ExitsRefused(ExitsRefused {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            reason: RejectReason::InsufficientBalance,
         })),
     ]
 }

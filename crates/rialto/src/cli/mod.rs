@@ -8,6 +8,7 @@ mod calendars;
 mod configuration;
 mod connection;
 mod kill;
+mod linked;
 mod market;
 mod order;
 mod serve;
@@ -42,7 +43,7 @@ enum Command {
     /// Show the calendars that a venue runs by, and what they will do next.
     Calendars(calendars::Calendars),
     /// Enter an order.
-    Order(order::Order),
+    Order(Box<order::Order>),
     /// Cancel orders.
     Cancel(order::Cancel),
     /// Cancel all orders, and refuse new ones until it is lifted.

@@ -1,6 +1,7 @@
 //! What a member does: enter, change, cancel and list orders.
 
 use super::connection::{Member, named};
+use super::linked::{Linked, linked_with, told};
 use super::show::{self, Align, Column, joined, or_dash};
 use crate::Error;
 use crate::inspect::utc;
@@ -23,7 +24,9 @@ use rialto_model::{
     rialto order sell 0.5 ETH-USD --market --key-file key.toml\n  \
     rialto order buy BTC-USD --market --quote 100 --key-file key.toml\n  \
     rialto order sell 0.01 BTC-USD --market --stop 61000 --key-file key.toml\n  \
-    rialto order buy 2 BTC-USD --price 63900 --display 0.05 --key-file key.toml")]
+    rialto order buy 2 BTC-USD --price 63900 --display 0.05 --key-file key.toml\n  \
+    rialto order buy 0.01 BTC-USD --price 64000 --exit-profit 66000 --exit-stop 63000 --key-file key.toml\n  \
+    rialto order sell 0.01 BTC-USD --price 66000 --oco-stop 63000 --key-file key.toml")]
 pub(super) struct Order {
     /// Buy or sell.
     #[arg(value_parser = named::<Side>())]
@@ -71,6 +74,8 @@ pub(super) struct Order {
     /// Enter an iceberg: on the book it displays at most this quantity, and hides the rest.
     #[arg(long, value_name = "QUANTITY", conflicts_with_all = ["stop", "take_profit", "trail"])]
     display: Option<String>,
+    #[command(flatten)]
+    linked: Linked,
     /// The time in force.
     #[arg(long, value_parser = named::<TimeInForce>())]
     tif: Option<TimeInForce>,
@@ -107,7 +112,12 @@ impl Order {
     pub(super) fn run(&self) -> Result<(), Error> {
         let (venue, account) = self.member.connect()?;
         let request = self.request(account)?;
-        venue.show(Route::Place, &[], NO_QUERY, Some(&request), tell_order)
+        venue.show(Route::Place, &[], NO_QUERY, Some(&request), |answer: &OrderAnswer| {
+            tell_order(answer);
+            if let Some(linked) = told(&request) {
+                say(format_args!("{linked}"));
+            }
+        })
     }
 
     fn request(&self, account: Option<AccountId>) -> Result<OrderRequest<'_>, Error> {
@@ -126,13 +136,7 @@ impl Order {
         let stop = self.stop.as_ref().map(|price| (TriggerKind::Stop, price));
         let take_profit = self.take_profit.as_ref().map(|price| (TriggerKind::TakeProfit, price));
         let trigger = stop.or(take_profit);
-        let (trail_distance, trail_ppm) = match self.trail.as_deref() {
-            Some(text) => match text.strip_suffix('%') {
-                Some(percent) => (None, Some(millionths(percent)?)),
-                None => (Some(text), None),
-            },
-            None => (None, None),
-        };
+        let (trail_distance, trail_ppm) = distance("--trail", self.trail.as_deref())?;
         let usual = if self.market { OrderKind::Market } else { OrderKind::Limit };
         let kind = self.kind.unwrap_or(usual);
         if self.price.is_none() && kind == OrderKind::Limit {
@@ -159,6 +163,9 @@ impl Order {
             trail_ppm,
             activation_price: self.activation.as_deref().map(Into::into),
             display_quantity: self.display.as_deref().map(Into::into),
+            take_profit: self.linked.take_profit(),
+            stop_loss: self.linked.stop_loss()?,
+            oco: self.linked.oco()?,
             expire_at: self.expire_at,
             client_order_id: self.client_id.as_deref().map(Str::from),
             durability: self.durability.as_deref().map(Str::from),
@@ -280,6 +287,7 @@ impl Orders {
                 Column("CURRENCY", Align::Left),
                 Column("TIF", Align::Left),
                 Column("EXPIRES (UTC)", Align::Left),
+                Column("LINKED", Align::Left),
                 Column("STATUS", Align::Left),
             ];
             let rows = answer.orders.iter().map(|order| {
@@ -298,6 +306,7 @@ impl Orders {
                     or_dash(order.result.fee_currency),
                     order.time_in_force.name().to_owned(),
                     or_dash(order.expire_at.map(utc::brief)),
+                    or_dash(linked_with(order)),
                     status_and_reason(order.status, &order.result),
                 ]
             });
@@ -394,15 +403,29 @@ fn waits_for(order: &OrderInfo) -> Option<String> {
     let Some(trail) = &order.trail else { return now };
     let distance = match (trail.trail_distance, trail.trail_ppm) {
         (Some(distance), _) => distance.to_string(),
-        (None, ppm) => {
-            let value = i128::from(ppm.unwrap_or(0));
-            let percent = Decimal { value, scale: percent_scale() }.to_string();
-            format!("{}%", percent.trim_end_matches('0').trim_end_matches('.'))
-        }
+        (None, ppm) => in_percent(ppm.unwrap_or(0)),
     };
     Some(match now {
         Some(now) => format!("{now}, trails {distance}"),
         None => format!("trails {distance} from {}", trail.activation_price),
+    })
+}
+
+/// Millionths as a percentage.
+pub(super) fn in_percent(ppm: u32) -> String {
+    let percent = Decimal { value: ppm.into(), scale: percent_scale() }.to_string();
+    format!("{}%", percent.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The distance of a trailing stop that an argument gives, as a price or in millionths.
+pub(super) fn distance<'a>(
+    argument: &str,
+    text: Option<&'a str>,
+) -> Result<(Option<&'a str>, Option<u32>), Error> {
+    let Some(text) = text else { return Ok((None, None)) };
+    Ok(match text.strip_suffix('%') {
+        Some(percent) => (None, Some(millionths(argument, percent)?)),
+        None => (Some(text), None),
     })
 }
 
@@ -412,12 +435,12 @@ fn percent_scale() -> Scale {
 }
 
 /// A percentage in millionths.
-fn millionths(percent: &str) -> Result<u32, Error> {
+fn millionths(argument: &str, percent: &str) -> Result<u32, Error> {
     let parsed =
         parse_decimal(percent, percent_scale()).ok().and_then(|value| u32::try_from(value).ok());
     parsed.ok_or_else(|| {
-        let wrong = format!("--trail {percent}%: give a percentage with up to four decimal places");
-        Error::Usage(wrong)
+        let wrong = "give a percentage with up to four decimal places";
+        Error::Usage(format!("{argument} {percent}%: {wrong}"))
     })
 }
 

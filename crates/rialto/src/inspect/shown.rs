@@ -3,7 +3,10 @@
 use super::utc;
 use rialto_core::InstrumentView;
 use rialto_engine::{Core, OrderState};
-use rialto_model::{AccountId, Amount, Decimal, Distance, Price, Side, Timestamp, TriggerKind};
+use rialto_model::{
+    AccountId, Amount, Condition, Decimal, Distance, InstrumentSpec, Leg, OrderKind, Price, Side,
+    Timestamp, TriggerKind,
+};
 use serde_json::{Value, json};
 
 /// The sequence and time of the state.
@@ -112,6 +115,43 @@ pub(super) fn order(core: &Core, view: &OrderState) -> Value {
     if let Some(iceberg) = view.iceberg {
         shown["display_quantity"] = json!(quantity(iceberg.display_quantity));
         shown["displayed"] = json!(quantity(iceberg.displayed));
+    }
+    if let Some(links) = view.links {
+        shown["list"] = json!(links.list);
+        if let Some(other) = links.other {
+            shown["linked_to"] = json!(other);
+        }
+        for (name, exit) in [("take_profit", links.take_profit), ("stop_loss", links.stop_loss)] {
+            if let Some(exit) = exit {
+                shown[name] = leg(&exit, spec);
+            }
+        }
+    }
+    shown
+}
+
+/// An exit that an order enters as it trades.
+fn leg(leg: &Leg, spec: &InstrumentSpec) -> Value {
+    let price = |price: Price| json!(price.decimal(spec.price_scale).to_string());
+    let mut shown = json!({ "time_in_force": leg.time_in_force });
+    match leg.condition {
+        None => {}
+        Some(Condition::Trigger(trigger)) => shown["trigger"] = price(trigger.price),
+        Some(Condition::Trail(trail)) => {
+            match trail.distance {
+                Distance::Price(distance) => shown["trail_distance"] = price(distance),
+                Distance::Ppm(ppm) => shown["trail_ppm"] = json!(ppm),
+            }
+            if trail.activation_price != Price::ZERO {
+                shown["activation_price"] = price(trail.activation_price);
+            }
+        }
+    }
+    if leg.expire_at != Timestamp::ZERO {
+        shown["expire_at"] = json!(leg.expire_at);
+    }
+    if leg.kind == OrderKind::Limit {
+        shown["price"] = price(leg.price);
     }
     shown
 }

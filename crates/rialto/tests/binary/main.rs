@@ -26,6 +26,8 @@ mod halts;
 mod iceberg_orders;
 mod inspect;
 mod keys;
+mod linked_kill;
+mod linked_orders;
 mod logging;
 mod logging_events;
 mod opening;

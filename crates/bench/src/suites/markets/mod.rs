@@ -2,6 +2,7 @@
 
 mod allocations;
 mod auction;
+mod brackets;
 mod check;
 mod fills;
 mod icebergs;
@@ -22,7 +23,7 @@ use crate::suite::{Suite, part};
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "markets",
-    about: "orders on several instruments: against the depth of the book, the number of submitters and the length of the run, up to the fill on a stream; a kill switch, auctions, triggers, and icebergs",
+    about: "orders on several instruments: against the depth of the book, the number of submitters and the length of the run, up to the fill on a stream; a kill switch, auctions, triggers, icebergs and brackets",
     parts: &[
         part("levels", levels::measure),
         part("million", million::measure),
@@ -35,6 +36,7 @@ pub(crate) const SUITE: Suite = Suite {
         part("indicative", indicative::measure),
         part("triggers", triggers::measure),
         part("icebergs", |context, outcome| outcome.take(icebergs::measure(context))),
+        part("brackets", |context, outcome| outcome.take(brackets::measure(context))),
         part("allocations", |context, outcome| {
             outcome.take(allocations::measure(context));
             outcome.take(allocations::measure_auction(context));

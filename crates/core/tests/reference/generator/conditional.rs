@@ -88,7 +88,7 @@ impl Chooser<'_> {
         (0..many).map(|_| one(self)).collect()
     }
 
-    fn trail(&mut self, rules: &TradingRules) -> TrailTerms {
+    pub(super) fn trail(&mut self, rules: &TradingRules) -> TrailTerms {
         let distance = match self.dice.below(100) {
             0..2 => Distance::Price(Price(self.dice.between(-1, 1))),
             2..4 => Distance::Ppm(self.dice.pick(&[0, 999_999, 1_000_000, u32::MAX])),

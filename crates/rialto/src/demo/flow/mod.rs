@@ -7,6 +7,7 @@ mod dice;
 mod fair;
 mod funds;
 mod icebergs;
+mod linked;
 mod makers;
 mod plan;
 mod takers;

@@ -1,6 +1,7 @@
 //! Takers: trade with resting orders, in moods; in a call they enter orders for its auction.
 
 use super::conditional::conditional;
+use super::linked::linked;
 use super::plan::{Plan, Purpose};
 use super::world::{Entry, World};
 use crate::demo::markets::{CURRENCIES, MARKETS, Role, accounts};
@@ -20,6 +21,8 @@ const WAITING_MAX: usize = 40;
 
 /// How often a taker's order waits for a price.
 const CONDITIONAL: f64 = 0.1;
+/// How often others are linked with more orders.
+const LINKED: f64 = 0.04;
 
 /// All takers.
 pub(super) struct Takers {
@@ -76,6 +79,10 @@ impl Takers {
         self.waiting[list].clear();
         if world.dice.chance(CONDITIONAL) {
             plan.add(Purpose::Plain, conditional(world, market, order));
+            return;
+        }
+        if world.dice.chance(LINKED) {
+            plan.add(Purpose::Plain, linked(world, market, order));
             return;
         }
         if way < 0.2 {

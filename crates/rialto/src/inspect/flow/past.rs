@@ -111,6 +111,7 @@ impl Concerns {
             Command::PlaceConditional(order) => Some(order.terms.account),
             Command::PlaceTrailing(order) => Some(order.terms.account),
             Command::PlaceIceberg(order) => Some(order.terms.account),
+            Command::PlaceList(list) => Some(list.terms.account),
             Command::Amend(amend) => Some(amend.account),
             Command::MassCancel(which) => Some(which.account),
             Command::Deposit(Deposit { transfer, .. })
@@ -135,6 +136,7 @@ impl Concerns {
             Command::PlaceIceberg(order) => {
                 concerns.instrument = Some(order.terms.instrument);
             }
+            Command::PlaceList(list) => concerns.instrument = Some(list.terms.instrument),
             _ => {}
         }
         for event in events {
@@ -248,6 +250,25 @@ fn in_words(core: &Core, event: &Event) -> String {
         Event::IcebergRefreshed(it) => {
             let (displayed, price) = (of(it.instrument, it.displayed), at(it.instrument, it.price));
             format!("displays a new part: order {}, {displayed} at {price}", it.order)
+        }
+        Event::ExitsSet(it) => {
+            let exits = [("take-profit", it.take_profit), ("stop-loss", it.stop_loss)];
+            let exits = exits.into_iter().filter_map(|(name, exit)| Some((name, exit?)));
+            let told = exits.map(|(name, exit)| match exit.nearest_price() {
+                Some(price) => format!("{name} at {}", at(it.instrument, price)),
+                None => format!("{name} that trails"),
+            });
+            let told: Vec<_> = told.collect();
+            format!("exits: order {} has a {}", it.order, told.join(" and a "))
+        }
+        Event::OrdersLinked(it) => {
+            let orders = [it.take_profit, it.stop_loss];
+            let orders = orders.into_iter().filter(|order| *order != OrderId::default());
+            let orders: Vec<_> = orders.map(|order| format!("order {order}")).collect();
+            format!("linked: {} of list {}", orders.join(" and "), it.list)
+        }
+        Event::ExitsRefused(it) => {
+            format!("exits of order {} refused: {}", it.order, word(&it.reason))
         }
         Event::Triggered(it) => {
             format!("triggered: order {} at {}", it.order, at(it.instrument, it.price))

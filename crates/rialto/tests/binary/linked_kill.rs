@@ -1,0 +1,204 @@
+//! A venue killed again and again while linked orders trade: never do both orders of a pair trade, and exits are
+//! never for more than their entry has traded.
+
+use crate::asking::{Client, Credentials, secret};
+use crate::operated::Operated;
+use crate::running::chance::{Random, seed};
+use crate::running::{PATIENCE, Running, configure, rialto, text};
+use rialto_disk::RealDisk;
+use rialto_engine::{Engine, EngineConfig};
+use rialto_model::{Event, OrderId, OrderSize, Seq};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+const KILLS: usize = 6;
+/// The rows of a batch.
+const ROWS: usize = 40;
+/// The longest time from a start to a kill.
+const ALIVE: Duration = Duration::from_millis(400);
+/// The most batches of a member between two kills.
+const BATCHES: usize = 200;
+
+/// A member that enters lists, or one that trades with them.
+struct Member {
+    account: u32,
+    key: String,
+    secret: String,
+    random: Random,
+}
+
+impl Member {
+    fn new(operated: &Operated, account: u32, seed: u64) -> Member {
+        operated.post("members", &json!({ "member": account, "name": "client" }));
+        operated
+            .post("accounts", &json!({ "account": account, "member": account, "name": "main" }));
+        for currency in ["BTC", "USD"] {
+            let reference = format!("begin-{currency}");
+            let deposit = json!({
+                "account": account, "currency": currency, "amount": "1000000000",
+                "reference": reference,
+            });
+            operated.post("deposits", &deposit);
+        }
+        let key = operated.post("keys", &json!({ "member": account, "scopes": ["read", "trade"] }));
+        let part = |name: &str| key[name].as_str().unwrap().to_owned();
+        let random = Random::new(seed ^ u64::from(account) << 32);
+        Member { account, key: part("id"), secret: part("secret"), random }
+    }
+
+    /// Enters orders until the venue does not answer any more.
+    fn trade(&mut self, url: &str) {
+        let secret = secret(&self.secret).unwrap();
+        let client = Client::new(url, Credentials::Key { id: self.key.clone(), secret });
+        for _ in 0..BATCHES {
+            let rows: Vec<Value> = (0..ROWS).map(|_| json!({ "place": self.order() })).collect();
+            let body = json!({ "account": self.account, "rows": rows });
+            if client.call("POST", "/v1/orders/batch", Some(&body)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn order(&mut self) -> Value {
+        let middle = 95 + self.random.below(11);
+        let quantity = (1 + self.random.below(9)).to_string();
+        let buys = self.random.below(2) == 0;
+        let side = if buys { "buy" } else { "sell" };
+        let mut order = json!({
+            "instrument": "BTC-USD", "side": side, "quantity": quantity,
+            "price": middle.to_string(), "time_in_force": "ioc",
+        });
+        if self.account == 2 {
+            return order;
+        }
+        let (above, below) = ((middle + 2).to_string(), (middle - 2).to_string());
+        order["time_in_force"] = json!("gtc");
+        let (better, worse) = if buys { (above, below) } else { (below, above) };
+        if self.random.below(2) == 0 {
+            order["take_profit"] = json!({ "price": better });
+            order["stop_loss"] = json!({ "trigger": worse });
+        } else {
+            // The pair is of the side of the order, so that its stop is where the profit of an entry would be.
+            order["oco"] = json!({ "trigger": better });
+        }
+        order
+    }
+}
+
+/// What the event log holds.
+#[derive(Default)]
+struct History {
+    quantity: BTreeMap<OrderId, i64>,
+    traded: BTreeMap<OrderId, i64>,
+    /// The linked orders of a list that may trade as long as its list is not over.
+    pairs: Vec<(OrderId, [OrderId; 2])>,
+    events: BTreeSet<&'static str>,
+}
+
+impl History {
+    fn read(data: &Path) -> History {
+        let (data_dir, segment_bytes) = (data.to_path_buf(), 4 << 20);
+        let config = EngineConfig { data_dir, segment_bytes, ..EngineConfig::default() };
+        let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).expect("it recovers");
+        let mut history = History::default();
+        let mut reader = engine.events(Seq(1));
+        while reader.next_seq() <= engine.released() {
+            let batch = reader.next_timeout(PATIENCE).expect("readable").expect("there are more");
+            for record in batch.iter() {
+                let (_, events) = record.decode().expect("decodable");
+                events.for_each(|event| history.note(&event.expect("decodable")));
+            }
+        }
+        engine.shutdown(PATIENCE);
+        history
+    }
+
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Accepted(it) => {
+                let OrderSize::Base(quantity) = it.terms.size else { return };
+                let before = self.quantity.insert(it.order, quantity.0);
+                assert!(before.is_none(), "order {} was accepted twice", it.order);
+            }
+            Event::Amended(it) => drop(self.quantity.insert(it.order, it.quantity.0)),
+            Event::OrdersLinked(it) => self.pairs.push((it.list, [it.take_profit, it.stop_loss])),
+            Event::Trade(it) => {
+                for order in [it.maker_order, it.taker_order] {
+                    *self.traded.entry(order).or_default() += it.quantity.0;
+                }
+            }
+            Event::Triggered(_) => drop(self.events.insert("triggered")),
+            _ => {}
+        }
+    }
+
+    fn traded(&self, order: OrderId) -> i64 {
+        self.traded.get(&order).copied().unwrap_or(0)
+    }
+
+    /// Returns how many lists there were, and of how many an order of the pair traded.
+    fn check(&self) -> (usize, usize) {
+        for (order, traded) in &self.traded {
+            assert!(*traded <= self.quantity[order], "order {order} traded too much");
+        }
+        let mut exits: BTreeMap<OrderId, i64> = BTreeMap::new();
+        let mut some_traded = 0;
+        for (list, pair) in &self.pairs {
+            let traded = pair.map(|order| self.traded(order));
+            assert!(traded.contains(&0), "both orders of {pair:?} of list {list} have traded");
+            some_traded += usize::from(traded != [0, 0]);
+            if !pair.contains(list) {
+                *exits.entry(*list).or_default() += traded[0] + traded[1];
+            }
+        }
+        for (list, sold) in exits {
+            assert!(sold <= self.traded(list), "the exits of {list} traded more than it did");
+        }
+        (self.pairs.len(), some_traded)
+    }
+}
+
+#[test]
+fn never_do_both_orders_of_a_pair_trade_whenever_the_venue_is_killed() {
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let dir = tempfile::tempdir().unwrap();
+    configure(dir.path(), &format!("batch_rows_max = {ROWS}\n"));
+    let settings = json!({ "open_orders_max": 100_000, "market_protection_ppm": 50_000 });
+    let mut operated = Operated::with_market(dir.path(), &settings);
+    let mut members = [1, 2].map(|account| Member::new(&operated, account, seed));
+    for _ in 0..KILLS {
+        let url = operated.venue.url();
+        let trading = members.map(|mut member| {
+            let url = url.clone();
+            thread::spawn(move || {
+                member.trade(&url);
+                member
+            })
+        });
+        // Before that, nobody may have been answered.
+        thread::sleep(ALIVE / 4);
+        random.pause(ALIVE);
+        operated.venue.kill();
+        members = trading.map(|thread| thread.join().expect("a member"));
+        operated.venue = Running::serve(dir.path(), "synced");
+        for member in &mut members {
+            // The venue accepts signatures of a new secret at once, and not a second after its start.
+            let what = format!("keys/{}/rotate", member.key);
+            let key = operated.post(&what, &json!({ "overlap_s": 0 }));
+            member.secret = key["secret"].as_str().unwrap().to_owned();
+        }
+    }
+    operated.venue.terminate();
+    let data = dir.path().join("data");
+    let verified = rialto(&["verify", data.to_str().unwrap()]);
+    assert!(verified.status.success(), "{}", text(&verified.stderr));
+    let history = History::read(&data);
+    let (lists, traded) = history.check();
+    assert!(lists > 100 && traded > 20, "of {lists} lists {traded} traded: too few, seed {seed}");
+    assert!(history.events.contains("triggered"), "no stop was triggered, seed {seed}");
+}
