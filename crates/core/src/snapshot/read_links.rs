@@ -10,7 +10,7 @@ use crate::order_lists::{is_stop_loss, is_take_profit_leg};
 use crate::orders::STAND_IN;
 use rialto_model::{AccountId, Leg, NewOrder, OrderId, Price, Quantity, Side};
 
-/// The lists, and those that are queued. All orders have been read.
+/// Restores all order lists, then the queue of each instrument. The orders must have been restored.
 pub(super) fn lists(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     let mut ids: Vec<OrderId> = Vec::new();
     for _ in 0..from.u32()? {

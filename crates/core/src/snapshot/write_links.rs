@@ -8,7 +8,7 @@ use crate::orders::{NIL, STAND_IN};
 use rialto_model::{Leg, OrderId};
 
 impl Core {
-    /// The lists by their ids, and those that are queued by instrument.
+    /// Writes all order lists by id, then the queue of each instrument.
     pub(super) fn write_lists(&self, out: &mut Writer) {
         let mut lists: Vec<&List> = self.lists.all().map(|(_, list)| list).collect();
         lists.sort_unstable_by_key(|list| list.id);

@@ -519,7 +519,7 @@ impl Reference {
         }
     }
 
-    /// Tells that exits are refused. What is left of their entry ends, and those that are entered stay.
+    /// Refuses exits, and ends their entry. Exits that are open stay.
     pub(super) fn refuse_exits(&mut self, id: OrderId, reason: RejectReason) {
         self.lists_to_read.retain(|other| *other != id);
         let list = self.lists.iter().find(|list| list.id == id).expect("it is a list");

@@ -62,7 +62,7 @@ pub(super) enum Ending {
 /// All that an incoming order would do.
 pub(super) struct Way {
     pub(super) steps: Vec<Step>,
-    /// How many orders count towards what one command may: the makers, and those that are linked to one that
+    /// The orders that the command has touched: the makers, and those that are linked to one that
     /// trades.
     pub(super) cost: usize,
     pub(super) ending: Ending,

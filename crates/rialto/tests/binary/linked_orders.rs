@@ -48,7 +48,7 @@ impl Place {
         self.says(0, &["order", "buy", "0.1", "BTC-USD", "--price", price]);
     }
 
-    /// The first member's open orders, once there are so many.
+    /// Waits until the first member has this many open orders, and returns them.
     fn until_open(&self, count: usize) -> Vec<Value> {
         let (id, secret) = (self.keys[0].0.clone(), secret(&self.keys[0].1).unwrap());
         let client = Client::new(&self.operated.venue.url(), Credentials::Key { id, secret });

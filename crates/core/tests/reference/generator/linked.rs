@@ -37,7 +37,7 @@ impl Chooser<'_> {
         if (1..1_000).contains(&ticks) { ticks } else { 100 / rules.tick.0 }
     }
 
-    /// A price so many ticks better for an order of this side than another one.
+    /// The price that is some ticks better than another one for an order of this side.
     fn better(&mut self, side: Side, rules: &TradingRules, from: i64, ticks: i64) -> Price {
         let ticks = if side == Side::Sell { from + ticks } else { from - ticks };
         Price(ticks * rules.tick.0)

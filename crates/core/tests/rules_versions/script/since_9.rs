@@ -47,7 +47,7 @@ fn entry(terms: NewOrder, take_profit: Option<Leg>, stop_loss: Option<Leg>) -> O
     OrderList { terms, condition: None, kind: LinkKind::Oto, take_profit, stop_loss }
 }
 
-/// What is done with a pair, by the id of its first order.
+/// A step of the script with a pair, by the id of its first order.
 type Step<'a> = &'a dyn Fn(&mut Script, OrderId);
 
 impl Script {
@@ -242,7 +242,7 @@ impl Script {
             self.settle();
             self.end_lists();
         }
-        // So many that the exit is continued.
+        // More makers than one command touches, so that a tick continues with the exit.
         self.rest(300, buy(1, 99, 1));
         self.place(sell(1, 100, 290));
         self.list(entry(incoming(290), Some(limit(99)), None));
