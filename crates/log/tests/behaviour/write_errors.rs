@@ -1,7 +1,5 @@
 //! Errors of a writer after a disk failure name the segment file.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{Faults, SimDisk};
 use rialto_log::{Commit, Group, Options, WriteError, Writer, open};
 use std::path::Path;

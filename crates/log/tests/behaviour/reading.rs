@@ -1,7 +1,5 @@
 //! Readers beside a writer, retention, and prepared segments.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use proptest::prelude::*;
 use rialto_disk::{Access, Disk, RealDisk, SimDisk};
 use rialto_log::{

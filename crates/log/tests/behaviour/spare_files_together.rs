@@ -1,7 +1,5 @@
 //! Logs that share their spare files while one of them removes some.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{
     Access, DirEntry, DirLock, Disk, DiskError, Faults, File, GroupedSync, Metadata, Operation,
     SimDisk,

@@ -1,7 +1,5 @@
 //! A log continues in its reserve when others have filled the disk.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{Disk, Faults, SimDisk};
 use rialto_log::{Commit, Group, Options, WriteError, Writer};
 use std::path::Path;

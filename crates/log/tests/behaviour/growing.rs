@@ -1,7 +1,5 @@
 //! Segments that begin short and grow.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{Commit, Group, OpenError, Options, Reader, Verify, WriteError, Writer, open};
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Segments that are made of the files of dropped ones.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{Disk, Faults, RealDisk, SimDisk};
 use rialto_log::{
     Cipher, Commit, Group, KeyRing, MappedRecords, Maps, OpenError, OpenReport, Options, Reader,

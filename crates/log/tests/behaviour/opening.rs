@@ -1,7 +1,5 @@
 //! Errors of opening: they name the file, the offset and the remedy.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{Access, Disk, RealDisk, SimDisk};
 use rialto_log::{
     Commit, Flaw, Group, OpenError, OpenReport, Options, Position, Proof, Reader, Verify, Writer,

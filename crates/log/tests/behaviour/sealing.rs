@@ -1,8 +1,6 @@
 //! Guarantees of compression and encryption: records are read back, no plain text is on the disk,
 //! and tampering, wrong keys and swapped groups are detected.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{
     Cipher, Commit, Compression, Flaw, Group, KeyRing, OpenError, Options, Proof, ReadError,

@@ -1,10 +1,8 @@
 //! Logs that were compressed and encrypted once open for ever.
 //!
-//! `RIALTO_BLESS=1 cargo test -p rialto-log --test sealed_fixture` writes the files again, which is
+//! `RIALTO_BLESS=1 cargo test -p rialto-log --test behaviour sealed_fixture` writes the files again, which is
 //! right only for a way of sealing that is new. The bytes are not compared with what is written
 //! today: a newer library may compress otherwise.
-
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{

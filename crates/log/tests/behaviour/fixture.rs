@@ -1,9 +1,7 @@
 //! Logs that were written by version 1 of the format open for ever.
 //!
-//! `RIALTO_BLESS=1 cargo test -p rialto-log --test fixture` writes the files again; that is right
-//! only for a new version of the format beside the old one.
-
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+//! `RIALTO_BLESS=1 cargo test -p rialto-log --test behaviour the_same_calls` writes the files again; that is
+//! right only for a new version of the format beside the old one.
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{

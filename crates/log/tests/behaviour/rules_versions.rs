@@ -1,7 +1,5 @@
 //! A segment says which rules decided its records, and holds no others.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::SimDisk;
 use rialto_log::{Commit, Group, Options, Writer, recover};
 use std::path::Path;

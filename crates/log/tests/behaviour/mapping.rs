@@ -1,7 +1,5 @@
 //! Readers of finished segments, through mappings of real files.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use rialto_disk::{RealDisk, SimDisk};
 use rialto_log::{
     Cipher, Commit, Compression, Flaw, Group, KeyRing, MappedRecords, Maps, Options, ReadError,
