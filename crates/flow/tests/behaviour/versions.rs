@@ -1,12 +1,9 @@
 //! A run continues with the version that began it, or stands still and says why.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{World, clock, id, manual, on_disk};
 use rialto_disk::SimDisk;
 use rialto_flow::store::Level;
 use rialto_flow::{Flow, FlowContext, FlowError, Flows, Parked, RunError};
-use support::{World, clock, id, manual, on_disk};
 
 /// A step, a wait, and another step that is called differently from program to program.
 struct Shop<const VERSION: u32, const IS_CHANGED: bool>(World);

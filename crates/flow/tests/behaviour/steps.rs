@@ -1,12 +1,9 @@
 //! Steps: what they return, when they are executed, and what a failure undoes.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{Saga, World, clock, id, memory, on_disk, saga};
 use rialto_disk::SimDisk;
 use rialto_flow::store::Level;
 use rialto_flow::{FlowError, RunError};
-use support::{Saga, World, clock, id, memory, on_disk, saga};
 
 #[test]
 fn a_flow_returns_the_results_of_its_steps() {

@@ -1,5 +1,4 @@
 //! A flow with every kind of operation, in a world that detects wrong effects.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use super::{World, id, manual};
 use rialto_flow::store::Store;

@@ -1,6 +1,6 @@
 //! The outbox and the inbox of the stores against a naive model of them.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../outbox_model/model.rs"]
 mod model;
 
 use model::{Both, acts, check};

@@ -1,8 +1,6 @@
 //! The outbox and the inbox when the power goes: nothing is lost, and nothing has its effect twice.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{clock, id, manual, now, on_disk, try_on_disk};
 use rialto_disk::SimDisk;
 use rialto_flow::outbox::{
     ForwardError, Forwarder, Inbox, InboxStore, Options, Outbox, OutboxStore,
@@ -16,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use support::{clock, id, manual, now, on_disk, try_on_disk};
 
 const RUNS: [&str; 3] = ["a", "b", "c"];
 const STEPS: [&str; 2] = ["debit", "credit"];

@@ -1,5 +1,4 @@
 //! A small world for flows to act on, which records the effects.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod postman;
 

@@ -1,15 +1,12 @@
 //! Messages of steps: stored with their end, within limits.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{clock, id, manual, now, on_disk};
 use rialto_disk::SimDisk;
 use rialto_flow::outbox::OutboxStore;
 use rialto_flow::store::{Backlog, Level, OutboxMessage};
 use rialto_flow::{Flow, FlowContext, FlowError, Flows, RunError, StepError};
 use std::future::ready;
 use std::time::Duration;
-use support::{clock, id, manual, now, on_disk};
 
 /// Branches that each send a message of a given size, in a step that may fail.
 struct Spread;

@@ -1,13 +1,10 @@
 //! A flow comes to the same end, with the same effects, wherever the process or the power ends.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::journey::{Caller, Fate, Outcome};
+use crate::support::try_on_disk;
 use rialto_disk::SimDisk;
 use rialto_flow::store::Level;
 use rialto_flow::{FlowError, RunError};
-use support::journey::{Caller, Fate, Outcome};
-use support::try_on_disk;
 
 /// The end of a journey without failures, and the number of its writes.
 fn undisturbed(fate: Fate, level: Level) -> (Outcome, (Vec<String>, Vec<String>), u64) {

@@ -1,8 +1,6 @@
 //! What operators can do: list runs, look at them, and help the stuck ones.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{Saga, World, clock, id, manual, memory, on_disk, saga};
 use rialto_disk::SimDisk;
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{Level, Outcome, RunFilter, RunStanding, Store};
@@ -12,7 +10,6 @@ use rialto_flow::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::{Saga, World, clock, id, manual, memory, on_disk, saga};
 
 /// A flow that pays and then fails; what it paid comes back only when the bank is open.
 struct Payment {

@@ -1,13 +1,10 @@
 //! Runs of flows are recorded: their steps, failures, what was undone, and their end.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{Saga, World, clock, id, manual, memory};
 use rialto_flow::RecordRuns;
 use rialto_flow::{Flow, FlowContext, FlowError, Flows, ManualClock, Options};
 use rialto_recorder::{RecordEnding, Recorder, RecorderBounds, Sampling};
 use std::sync::Arc;
-use support::{Saga, World, clock, id, manual, memory};
 
 fn recorder(clock: &ManualClock, sampling: Sampling) -> Arc<Recorder<ManualClock>> {
     let bounds = RecorderBounds { records_max: 4, shards: 1, ..RecorderBounds::default() };

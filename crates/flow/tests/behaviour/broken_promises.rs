@@ -2,10 +2,10 @@
 //!
 //! A store is put between flows and their real one that loses or changes a single thing. What is
 //! checked is the same with the break and without it, so that a check that notices nothing fails.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::broken::{Break, Broken};
+use crate::support::journey::{Caller, Fate};
+use crate::support::{World, clock, id, manual, memory, try_on_disk};
 use rialto_disk::SimDisk;
 use rialto_flow::store::{Level, Outcome, RunFilter, RunStanding, Store};
 use rialto_flow::{
@@ -14,9 +14,6 @@ use rialto_flow::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use support::broken::{Break, Broken};
-use support::journey::{Caller, Fate};
-use support::{World, clock, id, manual, memory, try_on_disk};
 
 /// A promise is kept by a sound store, and its check notices a store that breaks it.
 #[track_caller]

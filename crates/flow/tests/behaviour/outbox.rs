@@ -1,8 +1,7 @@
 //! The outbox: deliveries, retries, dead letters and claims.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::clock;
+use crate::support::postman::{Answer, Postman};
 use rialto_flow::outbox::{ForwardError, Options, Outbox, OutboxCounts, OutboxError, OutboxStore};
 use rialto_flow::store::{
     Backlog, DeliveryResult, MemoryStore, MessageNumber, OutboxMessage, StoreError, StoreLimits,
@@ -10,8 +9,6 @@ use rialto_flow::store::{
 use rialto_flow::{ManualClock, RetryPolicy};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::clock;
-use support::postman::{Answer, Postman};
 
 fn message(key: &str) -> OutboxMessage {
     OutboxMessage::new("ledger", key).with_key(key)
@@ -239,7 +236,7 @@ fn the_claims_of_a_dead_worker_are_taken_over_when_they_lapse() {
     outbox.post(vec![message("a")]).unwrap();
     // A worker that claims and then stops.
     let lease = Duration::from_secs(30);
-    let lost = store.claim_messages(support::now(&clock), lease, 10).unwrap();
+    let lost = store.claim_messages(crate::support::now(&clock), lease, 10).unwrap();
     outbox.run_until_idle().unwrap();
     clock.advance(lease - Duration::from_nanos(1));
     outbox.run_until_idle().unwrap();
@@ -255,18 +252,18 @@ fn a_worker_that_was_overtaken_changes_nothing() {
     let (clock, store) = (clock(), store());
     store.post(vec![message("a")]).unwrap();
     let lease = Duration::from_secs(30);
-    let slow = store.claim_messages(support::now(&clock), lease, 1).unwrap().remove(0);
+    let slow = store.claim_messages(crate::support::now(&clock), lease, 1).unwrap().remove(0);
     clock.advance(lease);
-    let quick = store.claim_messages(support::now(&clock), lease, 1).unwrap().remove(0);
+    let quick = store.claim_messages(crate::support::now(&clock), lease, 1).unwrap().remove(0);
     let outcomes = [
         DeliveryResult::Forwarded,
         DeliveryResult::Dead { reason: "late".to_owned() },
-        DeliveryResult::Retry { at: support::now(&clock) },
+        DeliveryResult::Retry { at: crate::support::now(&clock) },
     ];
     for outcome in outcomes {
         assert_eq!(store.settle(&slow, outcome), Ok(false));
         assert_eq!(store.backlog(), Ok(Backlog { waiting: 1, dead: 0 }));
-        assert_eq!(store.claim_messages(support::now(&clock), lease, 1), Ok(vec![]));
+        assert_eq!(store.claim_messages(crate::support::now(&clock), lease, 1), Ok(vec![]));
     }
     assert_eq!(store.settle(&quick, DeliveryResult::Forwarded), Ok(true));
     assert_eq!(store.settle(&quick, DeliveryResult::Forwarded), Ok(false));

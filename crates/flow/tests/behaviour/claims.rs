@@ -1,8 +1,6 @@
 //! Claims: no run is executed by two workers at once, and a stale worker writes nothing.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{World, clock, id, manual, memory};
 use rialto_flow::history::Entry;
 use rialto_flow::store::{MemoryStore, RunFilter, RunStanding, Store, StoreError, Write};
 use rialto_flow::{Clock, Flow, FlowContext, FlowError, Flows, ManualClock, Options, RunError};
@@ -11,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use support::{World, clock, id, manual, memory};
 
 /// Two steps with a wait between them.
 struct Waiting(World);

@@ -1,8 +1,6 @@
 //! Logs of flows that are sound as logs and hold records that no store would write.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{clock, id, manual, on_disk, try_on_disk};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use rialto_disk::{Disk, SimDisk};
@@ -12,7 +10,6 @@ use rialto_log::{Commit, Group, KeyRing, Options, Reader, Verify};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use support::{clock, id, manual, on_disk, try_on_disk};
 
 /// As the store gives its segments; a greater one would be refused at once.
 const RULES_VERSION: u32 = 1;

@@ -1,8 +1,6 @@
 //! Retention of a store, and the length of its log.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{clock, id, manual};
 use rialto_disk::{Disk, SimDisk};
 use rialto_flow::store::{
     Level, LogOptions, LogStore, Outcome, RunFilter, RunStanding, StoreError, StoreLimits,
@@ -11,7 +9,6 @@ use rialto_flow::{Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{clock, id, manual};
 
 const KEPT: usize = 100;
 const WAITING: u64 = 5;
