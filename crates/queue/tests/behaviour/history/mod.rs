@@ -2,16 +2,13 @@
 //! against what was promised; and defects on purpose, each of which must be caught.
 //!
 //! `RIALTO_QUEUE_SEEDS` says how many histories are run.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod life;
 mod sabotaged;
-#[path = "../stage/mod.rs"]
-mod stage;
 
+use crate::stage::{Stage, stream};
 use life::{Coverage, live};
 use rialto_queue::{Level, TopicOptions};
-use stage::{Stage, stream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,10 +1,7 @@
 //! Conflation: slow readers get the newest message of each key and the number left out.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream};
 use rialto_queue::{CONFLATED_KEYS_MAX, Level, Publish, Read, Reader, SlowReaderPolicy, Start};
-use stage::{Stage, stream};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

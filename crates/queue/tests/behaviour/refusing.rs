@@ -1,10 +1,7 @@
 //! What continues and what is refused while `set_refusing` is in force.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take, take_payloads};
 use rialto_queue::{GroupOptions, Level, Publish, QueueError};
-use stage::{Stage, stream, take, take_payloads};
 
 fn is_refused<T>(result: Result<T, QueueError>) -> bool {
     matches!(result.map(drop), Err(QueueError::StorageLow))

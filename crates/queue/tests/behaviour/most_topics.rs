@@ -1,11 +1,8 @@
 //! As many topics of a queue, and groups of a topic, as there may be: one more is refused, and room comes
 //! back.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take_payloads};
 use rialto_queue::{GROUPS_MAX, GroupOptions, QueueError, TOPICS_MAX};
-use stage::{Stage, stream, take_payloads};
 use std::time::{Duration, Instant};
 
 /// Many times what it takes.

@@ -1,13 +1,10 @@
 //! Consumer groups: deliveries and redeliveries.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, payloads, stream, take, take_payloads};
 use rialto_queue::{
     BatchOptions, Batcher, DeadLetter, Delivery, DeliveryOrder, GroupOptions, Level, MessageId,
     Publish, QueueError, Sharing, Start, dead_header,
 };
-use stage::{Stage, payloads, stream, take, take_payloads};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,12 +1,9 @@
 //! After a disk failure the control log is restarted when there is room again. Until then no
 //! message is delivered that could not be acknowledged, and nothing is confirmed.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take_payloads};
 use rialto_disk::Faults;
 use rialto_queue::{Consumer, Delivered, GroupOptions, Level, Publish, QueueError};
-use stage::{Stage, stream, take_payloads};
 use std::path::Path;
 use std::time::Duration;
 

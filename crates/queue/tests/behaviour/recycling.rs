@@ -1,11 +1,8 @@
 //! Topics that reuse the files that retention drops.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take};
 use rialto_disk::Faults;
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, Read, Reader, Start};
-use stage::{Stage, stream, take};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

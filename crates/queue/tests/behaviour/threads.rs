@@ -1,7 +1,6 @@
 //! Concurrency: publishers, consumers, transactions, dead letters, delays, checkpoints, deletions
 //! and the end of the process, all at once. Afterwards each message is in or out, once, and
 //! transactions are whole.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_queue::{

@@ -1,13 +1,10 @@
 //! Failing disks and damaged bytes give a clear error, never a silent loss.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, payloads, stream, take, take_payloads};
 use rialto_disk::{Disk, Faults};
 use rialto_queue::{
     Delivery, GroupOptions, Level, Publish, Queue, QueueError, TopicOptions, dead_header,
 };
-use stage::{Stage, payloads, stream, take, take_payloads};
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,12 +1,9 @@
 //! Numbers and filters at their extremes: refused by name, and the queue continues.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take_payloads};
 use rialto_queue::{
     FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Filter, GroupOptions, Publish, QueueError,
 };
-use stage::{Stage, stream, take_payloads};
 
 fn with_topic() -> Stage {
     let stage = Stage::new();

@@ -1,11 +1,8 @@
 //! Topics that are compressed and encrypted.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take, take_payloads};
 use rialto_disk::Disk;
 use rialto_queue::{Cipher, Compression, GroupOptions, KeyRing, Level, Publish, Queue, QueueError};
-use stage::{Stage, stream, take, take_payloads};
 use std::path::Path;
 
 const KEYS: &str = "1: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

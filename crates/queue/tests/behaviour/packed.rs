@@ -1,6 +1,5 @@
 //! Packed batches: messages survive packing, stored bytes are not copied, and no untrusted bytes
 //! make the reader panic.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
 use rialto_queue::packed::{
@@ -30,7 +29,7 @@ fn send(queue: &Queue, messages: &[Publish<'_>]) {
 
 #[test]
 fn a_batch_to_be_published_has_the_bytes_that_the_page_shows() {
-    let page = include_str!("../../../docs/formats/messages.md");
+    let page = include_str!("../../../../docs/formats/messages.md");
     let shown = page.split("```").nth(1).unwrap();
     let digits: String = shown.split_whitespace().collect();
     let shown: Vec<u8> = (0..digits.len() / 2)

@@ -1,14 +1,11 @@
 //! Leases of different lengths, their listing, claims of single messages, and scans of what is not
 //! acknowledged.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, payloads, stream, take, take_payloads};
 use rialto_queue::{
     Consumer, Delivery, DeliveryOrder, FetchOptions, GroupOptions, LEASE_MAX, LEASE_MIN,
     LEASED_MAX, Level, MessageId, Publish, Queue, QueueError, QueueOptions, Sharing, TopicOptions,
 };
-use stage::{Stage, payloads, stream, take, take_payloads};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -354,7 +351,8 @@ fn a_scan_ends_with_the_first_error() {
     assert_eq!(scan.count(), 2);
 }
 
-/// Prints how long a scan takes: `cargo test -p rialto-queue --test leases -- --ignored --nocapture`.
+/// Prints how long a scan takes:
+/// `cargo test -p rialto-queue --test behaviour this_long -- --ignored --nocapture`.
 #[test]
 #[ignore = "it prints a duration, which no test can judge on a shared machine"]
 fn a_scan_takes_this_long() {

@@ -1,11 +1,8 @@
 //! The disk space of topics besides their messages, and after they are deleted.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take_payloads};
 use rialto_disk::Disk;
 use rialto_queue::{Level, Publish, QueueError, TopicOptions};
-use stage::{Stage, stream, take_payloads};
 use std::path::Path;
 use std::time::Duration;
 

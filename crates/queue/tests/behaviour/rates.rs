@@ -1,10 +1,7 @@
 //! How much goes in and out in a second.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream};
 use rialto_queue::{Publish, RATE_WINDOW, Rate, TopicOptions};
-use stage::{Stage, stream};
 use std::time::Duration;
 
 #[test]

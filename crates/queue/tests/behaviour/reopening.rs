@@ -1,11 +1,8 @@
 //! The state of a queue after its process died or the power failed.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, payloads, stream, take, take_payloads};
 use rialto_disk::Disk;
 use rialto_queue::{DeliveryOrder, GroupOptions, Kind, Level, Publish, TopicOptions};
-use stage::{Stage, payloads, stream, take, take_payloads};
 use std::path::Path;
 use std::time::Duration;
 

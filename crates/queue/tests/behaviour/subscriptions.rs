@@ -1,6 +1,5 @@
 //! Subscriptions: never more outstanding messages than the bound, and none stays with a dropped
 //! subscription.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{
     Clock, Delivered, Delivery, GroupOptions, ManualClock, Publish, Queue, QueueError,

@@ -1,6 +1,5 @@
 //! No two groups of an encrypted queue are ever sealed with the same key and the same nonce: not
 //! after a crash at any point, not when it is opened again, not by two copies of a directory.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_queue::{

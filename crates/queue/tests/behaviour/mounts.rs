@@ -1,8 +1,6 @@
 //! External logs, read as topics.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take, take_payloads};
 use rialto_disk::{Access, Disk, SimDisk};
 use rialto_log::{Commit, Group, Options, Sealing, Segments, Writer};
 use rialto_queue::packed::{Packed, pack_fetched};
@@ -10,7 +8,6 @@ use rialto_queue::{
     DEAD_SUFFIX, DeliveryOrder, Fetched, GroupOptions, Level, Mount, MountedLog, Publish,
     QueueError, Read, Start, Timestamp, TopicOptions, dead_header,
 };
-use stage::{Stage, stream, take, take_payloads};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::pin::pin;

@@ -1,10 +1,7 @@
 //! Transactions: all or nothing, across failures.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take, take_payloads};
 use rialto_queue::{Committed, Level, Publish, Queue, QueueError, QueueOptions};
-use stage::{Stage, stream, take, take_payloads};
 use std::time::Duration;
 
 fn stage() -> Stage {

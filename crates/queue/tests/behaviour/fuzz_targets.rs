@@ -1,10 +1,8 @@
 //! The fuzz target of packed messages, with a bounded number of inputs.
 
-extern crate self as libfuzzer_sys;
-
-#[path = "../../../fuzz/bounded.rs"]
+#[path = "../../../../fuzz/bounded.rs"]
 mod bounded;
-#[path = "../../../fuzz/fuzz_targets/packed_messages.rs"]
+#[path = "../../../../fuzz/fuzz_targets/packed_messages.rs"]
 #[allow(unused_attributes, reason = "`no_main` is for the fuzzer")]
 mod packed_messages;
 

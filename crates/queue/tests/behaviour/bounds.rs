@@ -1,13 +1,10 @@
 //! What happens at the limits: full topics, overtaken readers, messages that are too large.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take, take_payloads};
 use rialto_queue::{
     GroupOptions, Kind, Level, Publish, QueueError, Read, SlowReaderPolicy, Start, TopicOptions,
     WhenFull,
 };
-use stage::{Stage, stream, take, take_payloads};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);

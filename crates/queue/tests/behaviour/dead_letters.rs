@@ -1,13 +1,10 @@
 //! Dead letters: listed, redriven, and kept if they cannot be redriven.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take, take_payloads};
 use rialto_queue::{
     Consumer, DeadLetter, GroupOptions, Kind, Level, Message, Name, Publish, QueueError,
     QueueOptions, Redriven, Start, TopicOptions, dead_header,
 };
-use stage::{Stage, stream, take, take_payloads};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Every guarantee of the queue is broken on purpose, and the histories must detect it.
 
-use crate::life::{Coverage, live};
+use super::life::{Coverage, live};
 use rialto_queue::{Level, Sabotage};
 
 /// How many histories a defect may stay unnoticed.

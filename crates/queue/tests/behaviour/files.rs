@@ -1,13 +1,10 @@
 //! When files of unneeded messages are deleted, and when they must not be yet.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{Stage, stream, take};
 use rialto_disk::Disk;
 use rialto_queue::{
     Consumer, Delivered, Kind, Level, Publish, QueueError, Read, Start, TopicOptions,
 };
-use stage::{Stage, stream, take};
 use std::path::Path;
 use std::time::Duration;
 
