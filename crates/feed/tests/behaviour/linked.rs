@@ -1,12 +1,8 @@
 //! Linked orders: what their owners see of the links, and that the public sees nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::LinksView;
 use rialto_model::*;
-use stage::*;
 
 const NONE: OrderId = OrderId(0);
 

@@ -1,12 +1,8 @@
 //! Private data of an account, what is forgotten, and resuming a stream.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::{FeedConfig, NotRemembered};
 use rialto_model::*;
-use stage::*;
 
 fn deal(stage: &mut Stage, buyer: AccountId) {
     let maker = stage.rest(ALICE, Side::Sell, 100, 10);

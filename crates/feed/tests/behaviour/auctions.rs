@@ -1,5 +1,4 @@
 //! Calls, indicative prices and ranges, as the core decides them.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_core::{Core, CoreConfig};
 use rialto_feed::{AuctionResult, AuctionView, Feed, FeedConfig, Update};

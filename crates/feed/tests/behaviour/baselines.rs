@@ -1,15 +1,11 @@
 //! Beginning with a baseline and continuing is the same as folding everything.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
     Feed, FeedConfig, FoldError, Moment,
 };
 use rialto_model::*;
-use stage::*;
 
 /// Two orders on each side of which one is partly filled, a trade between Alice and Bob, and a
 /// calendar with a plan that is not adopted.

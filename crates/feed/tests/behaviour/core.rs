@@ -1,15 +1,12 @@
 //! The feed against the core: what it folds from the events is what the core itself holds.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod venue;
-
+use crate::venue::{Mirror, Venue, fold, refresh};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rialto_desk::baseline_of;
 use rialto_feed::{DeltaMerger, Feed, FeedConfig, Update};
 use rialto_model::testing::plausible::{self, Bounds};
 use rialto_model::*;
-use venue::{Mirror, Venue, fold, refresh};
 
 const BOUNDS: Bounds = Bounds {
     accounts: 6,

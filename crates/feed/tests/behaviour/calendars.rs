@@ -1,11 +1,8 @@
 //! Calendars: what is planned, moved and begun, folded from events and from a baseline.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod stage;
-
+use crate::stage::{MARKET, Stage};
 use rialto_feed::{BegunTransition, FoldError, TimetableView};
 use rialto_model::{Event, InstrumentId, InstrumentState, Name, PlannedTransition, Timestamp};
-use stage::{MARKET, Stage};
 
 fn name() -> Name {
     "equities".parse().unwrap()

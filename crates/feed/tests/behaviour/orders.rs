@@ -1,12 +1,8 @@
 //! The life of an order: its view, its place on the book and what it moves.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::{Role, Update};
 use rialto_model::*;
-use stage::*;
 
 #[test]
 fn an_order_that_rests_is_on_the_book_and_reserved() {

@@ -1,6 +1,5 @@
 //! A core and a feed side by side: commands go into the one, its events into the other.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(unreachable_pub, reason = "a test program has no public interface")]
 
 use rialto_core::{Core, CoreConfig};
 use rialto_desk::baseline_order;

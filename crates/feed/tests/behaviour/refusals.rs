@@ -1,12 +1,8 @@
 //! Streams that were cut, reordered or damaged on their way are noticed.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::{FeedConfig, FoldError};
 use rialto_model::*;
-use stage::*;
 
 fn refused(stage: &mut Stage, event: Event) -> FoldError {
     stage.try_step(&[event]).unwrap_err()

@@ -1,12 +1,8 @@
 //! Market data: deltas, best prices, trades and tickers.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::FeedConfig;
 use rialto_model::*;
-use stage::*;
 
 /// Alice sells and Bob buys `quantity` at `price`, in one command.
 fn deal(stage: &mut Stage, price: i64, quantity: i64) -> Updates {

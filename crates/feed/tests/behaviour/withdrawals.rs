@@ -1,12 +1,8 @@
 //! Withdrawals that are held, as their events tell of them.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_feed::{Feed, FeedConfig, FoldError};
 use rialto_model::*;
-use stage::*;
 
 const AMOUNT: Amount = Amount(400);
 

@@ -1,6 +1,5 @@
 //! A feed with two members, one instrument and money in place, driven by events written by hand.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(unreachable_pub, reason = "a test program has no public interface")]
 
 use rialto_feed::{
     AuctionView, BalanceView, BestPrices, BookDelta, Feed, FeedConfig, Fill, FoldError, OrderView,

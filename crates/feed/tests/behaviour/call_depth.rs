@@ -1,13 +1,10 @@
 //! What is published of a call, as the page says.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod venue;
-
+use crate::venue::{Venue, refresh};
 use rialto_feed::{FeedConfig, PriceLevel};
 use rialto_model::*;
-use venue::{Venue, refresh};
 
-const PAGE: &str = include_str!("../../../docs/rules/call-depth.md");
+const PAGE: &str = include_str!("../../../../docs/rules/call-depth.md");
 const SPOT: InstrumentId = InstrumentId(1);
 
 /// Levels such as `5@101 3@99`: quantity and price.

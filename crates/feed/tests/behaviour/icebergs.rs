@@ -1,11 +1,7 @@
 //! Icebergs: what the public sees of them, and what their owners see.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod stage;
-
+use crate::stage::*;
 use rialto_model::*;
-use stage::*;
 
 /// The sell orders that the public sees, first to trade first, and what they display.
 fn queue(stage: &Stage) -> Vec<(OrderId, i64)> {
