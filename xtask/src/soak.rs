@@ -7,8 +7,8 @@ use std::process::{Command, ExitCode};
 pub(crate) fn run(root: &Path, minutes: u32) -> ExitCode {
     let status = Command::new(env!("CARGO"))
         .current_dir(root)
-        .args(["test", "--release", "--package", "rialto-engine", "--test", "simulation"])
-        .args(["--", "soak", "--nocapture", "--include-ignored", "--test-threads", "1"])
+        .args(["test", "--release", "--package", "rialto-engine", "--test", "behaviour"])
+        .args(["--", "simulation::soak", "--nocapture", "--include-ignored", "--test-threads", "1"])
         .env("RIALTO_SOAK_MINUTES", minutes.to_string())
         .status();
     match status {

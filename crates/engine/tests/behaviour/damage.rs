@@ -1,13 +1,9 @@
 //! Damaged, missing, newer or foreign files are refused by name.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, finish, flow, limit, setting, settle, told};
 use rialto_disk::Disk;
 use rialto_engine::{Engine, KeyRing, Level, Sabotage, verify};
 use rialto_model::{Seq, Side};
-use stage::{Bench, finish, flow, limit, setting, settle, told};
 use std::path::PathBuf;
 
 /// A closed venue with a snapshot at its end.
@@ -19,7 +15,7 @@ fn closed_venue(seed: u64) -> (Bench, Seq) {
     let last = settle(&mut producer, &mut stepped, &flow(300)).last().unwrap().answer.unwrap().seq;
     let ticket = engine.request_snapshot();
     stepped.run_until_idle();
-    assert_eq!(ticket.wait(stage::LONG), Ok(last));
+    assert_eq!(ticket.wait(crate::stage::LONG), Ok(last));
     finish(&engine, &mut stepped);
     (bench, last)
 }
@@ -101,7 +97,7 @@ fn a_newer_snapshot_is_refused_by_name() {
 #[test]
 fn a_deleted_event_log_is_rebuilt_to_the_byte() {
     let (bench, last) = closed_venue(7);
-    let all = |engine: &Engine| stage::events(engine, Seq(1), last);
+    let all = |engine: &Engine| crate::stage::events(engine, Seq(1), last);
     let (engine, stepped, _) = bench.start();
     let before = all(&engine);
     drop((engine, stepped));

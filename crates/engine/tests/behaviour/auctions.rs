@@ -1,14 +1,10 @@
 //! A kill after any slice of an auction: the venue goes on with the same order, and the events are the
 //! same as without it.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, events, finish, limit, setting, settle, until};
 use rialto_core::{ORDERS_PER_COMMAND, SEARCH_STEPS_PER_ORDER, StateHash};
 use rialto_engine::{Engine, Level, Producer, Progress, Step, Stepped};
 use rialto_model::*;
-use stage::{Bench, events, finish, limit, setting, settle, until};
 
 const SPOT: InstrumentId = InstrumentId(1);
 /// Orders that expire before the call ends. They take two slices, and leave too little of the

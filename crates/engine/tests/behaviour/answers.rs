@@ -1,14 +1,10 @@
 //! Every submission is answered once, and waiting callers are woken.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, finish, limit, setting, settle};
 use rialto_engine::{Execution, Level, NoAnswer, Sabotage, Step};
 use rialto_model::{
     AccountId, Command, EngineId, InstrumentId, InstrumentState, OrderId, OrderRef, Outcome, Side,
 };
-use stage::{Bench, finish, limit, setting, settle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

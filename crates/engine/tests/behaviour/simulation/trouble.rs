@@ -1,6 +1,6 @@
 //! Faults of the disk and the clock.
 
-use crate::history::History;
+use super::history::History;
 use rialto_disk::{Disk, Faults};
 use rialto_engine::{Engine, Health, SubmitError};
 use rialto_model::Command;

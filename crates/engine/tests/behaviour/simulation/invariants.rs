@@ -3,10 +3,10 @@
 //! Not checked here: that a reply comes *soon*; that the device reports a failed sync; concurrent
 //! use of one disk by two machines.
 
-use crate::oracle::Oracle;
-use crate::shadow::{Answered, Shadow};
+use super::oracle::Oracle;
+use super::shadow::{Answered, Shadow};
+use super::traffic::attribution;
 use crate::stage::Bench;
-use crate::traffic::attribution;
 use rialto_engine::{Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped};
 use rialto_model::{Seq, Timestamp};
 use std::time::Duration;

@@ -1,12 +1,8 @@
 //! Releases at each durability level.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, finish, flow, limit, setting, settle, until};
 use rialto_engine::{Health, Level, NoAnswer, Progress, Step, SubmitError};
 use rialto_model::{Command, Outcome, Seq, Side, Timestamp};
-use stage::{Bench, finish, flow, limit, setting, settle, until};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,14 +1,10 @@
 //! A venue that was down, or is killed between the commands of a transition, makes every transition of
 //! its timetable, in order and once.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, events, finish, rules, setting, settle};
 use rialto_core::{ORDERS_PER_COMMAND, StateHash};
 use rialto_engine::{Engine, Level, Producer, Progress, Step, Stepped};
 use rialto_model::*;
-use stage::{Bench, events, finish, rules, setting, settle};
 
 /// More instruments than a command can make a transition of.
 const INSTRUMENTS: u32 = 2 * ORDERS_PER_COMMAND;

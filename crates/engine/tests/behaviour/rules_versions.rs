@@ -1,15 +1,11 @@
 //! Segments of journal, event log and backups have the rules version of their commands.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, LONG, finish, flow, setting, settle};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, KeyRing, Level, verify};
 use rialto_log::{Segments, Verify};
 use rialto_model::{Command, Seq};
-use stage::{Bench, LONG, finish, flow, setting, settle};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Counts of events in histories, so that a simulation without any does not pass.
 
-use crate::extremes::Met;
-use crate::oracle::{Auction, Oracle};
+use super::extremes::Met;
+use super::oracle::{Auction, Oracle};
 use rialto_engine::RecoveryReport;
 
 #[derive(Debug, Default)]

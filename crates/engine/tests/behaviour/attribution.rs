@@ -1,16 +1,12 @@
 //! Who sent a command, and why: in the journal, after a crash, and at the limit.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{LONG, config, events, send, setting, start};
 use rialto_disk::{Disk, RealDisk, SimDisk};
 use rialto_engine::{
     ATTRIBUTED_MAX, At, Engine, EngineConfig, KeyRing, Level, Sources, Stepped, SubmitError,
     replay_to, verify,
 };
 use rialto_model::*;
-use stage::{LONG, config, events, send, setting, start};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! It reads the journal's files itself, and uses no snapshots, marks or event log.
 
-use crate::auctions::AUCTIONED;
+use super::auctions::AUCTIONED;
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_disk::Disk;
 use rialto_engine::{Answer, Execution};

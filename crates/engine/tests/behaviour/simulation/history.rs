@@ -1,14 +1,14 @@
 //! One history: lives of an engine on one disk, and their ends.
 
-use crate::auctions;
-use crate::coverage::Coverage;
-use crate::invariants;
-use crate::oracle::Oracle;
-use crate::random::Random;
-use crate::shadow::Shadow;
+use super::auctions;
+use super::coverage::Coverage;
+use super::invariants;
+use super::oracle::Oracle;
+use super::random::Random;
+use super::shadow::Shadow;
+use super::traffic::{LongWork, Traffic, attribution};
+use super::trouble::{Damage, NEVER, Trouble};
 use crate::stage::{self, Bench};
-use crate::traffic::{LongWork, Traffic, attribution};
-use crate::trouble::{Damage, NEVER, Trouble};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Faults;
 use rialto_engine::{

@@ -1,16 +1,12 @@
 //! Snapshots, backups and past states.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Disk;
 use rialto_engine::{
     At, Engine, KeyRing, Level, NoAnswer, SnapshotFailed, Step, Stepped, replay_to, verify,
 };
 use rialto_model::{Command, Outcome, Seq, Timestamp};
-use stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Every deliberate defect of an engine is detected.
 
-use crate::coverage::Coverage;
-use crate::history;
+use super::coverage::Coverage;
+use super::history;
 use rialto_engine::Sabotage;
 
 /// Histories until a defect is detected; each takes fewer than these.

@@ -1,12 +1,8 @@
 //! Reading events during and after a run.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, LONG, finish, flow, send, setting, settle};
 use rialto_engine::{Engine, Level, Step};
 use rialto_model::{Event, Seq};
-use stage::{Bench, LONG, finish, flow, send, setting, settle};
 use std::sync::{Arc, Mutex};
 
 #[test]
@@ -78,7 +74,7 @@ fn the_callback_of_the_event_log_runs_when_its_events_can_be_read() {
     log.set_end(4);
     let group = log.next_group().unwrap().unwrap();
     let read: Vec<_> = group.records().map(|(seq, bytes)| (Seq(seq), bytes.to_vec())).collect();
-    assert_eq!(read, stage::events(&engine, Seq(4), Seq(4)));
+    assert_eq!(read, crate::stage::events(&engine, Seq(4), Seq(4)));
 }
 
 #[test]

@@ -13,8 +13,6 @@ mod oracle;
 mod random;
 mod sabotaged;
 mod shadow;
-#[path = "../stage/mod.rs"]
-mod stage;
 mod traffic;
 mod trouble;
 

@@ -1,8 +1,8 @@
 //! Random commands of all kinds, with prices close together so that orders match.
 
-use crate::random::Random;
+use super::random::Random;
+use super::{auctions, extremes, long_takers};
 use crate::stage::{ACCOUNTS, limit, rules, setting, until};
-use crate::{auctions, extremes, long_takers};
 use rialto_model::*;
 use std::collections::VecDeque;
 

@@ -1,12 +1,8 @@
 //! Operations of many commands run in the background: the sequencer interleaves ticks.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, events, finish, flow, limit, setting, settle, until};
 use rialto_engine::{KeyRing, Level, Step, verify};
 use rialto_model::{AccountId, Command, MassCancel, Seq, Side, Timestamp};
-use stage::{Bench, events, finish, flow, limit, setting, settle, until};
 
 /// Good-till-date orders for eight ticks.
 const MANY: u64 = 2_000;
@@ -49,7 +45,7 @@ fn a_venue_is_sound_after_a_start_in_the_middle_of_background_work() {
     stepped.step(Step::Journal);
     let ticket = engine.request_snapshot();
     stepped.run_until_idle();
-    assert!(ticket.wait(stage::LONG).is_ok());
+    assert!(ticket.wait(crate::stage::LONG).is_ok());
     let last = engine.marks().applied;
     let before = events(&engine, Seq(1), last);
     finish(&engine, &mut stepped);

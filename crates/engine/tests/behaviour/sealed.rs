@@ -1,16 +1,12 @@
 //! A venue whose files are compressed and encrypted.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{Bench, LONG, finish, flow, send, setting, settle, start, told};
 use rialto_core::StateHash;
 use rialto_disk::Disk;
 use rialto_engine::{
     At, Cipher, Compression, EngineConfig, KeyRing, Level, Sealing, replay_to, verify,
 };
 use rialto_model::Seq;
-use stage::{Bench, LONG, finish, flow, send, setting, settle, start, told};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Orders that match more than one command allows: they are suspended and continue in ticks, and
 //! the journal may end in between.
 
-use crate::random::Random;
+use super::random::Random;
 use crate::stage::{ACCOUNTS, limit};
 use rialto_core::ORDERS_PER_COMMAND;
 use rialto_model::*;

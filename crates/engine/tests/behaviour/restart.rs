@@ -1,13 +1,9 @@
 //! Restarts.
 
-#![allow(clippy::unwrap_used)]
-
-mod stage;
-
+use crate::stage::{LONG, config, events, flow, limit, send, setting, start};
 use rialto_disk::{Disk, RealDisk, SimDisk};
 use rialto_engine::{At, KeyRing, Level, replay_to};
 use rialto_model::{OrderId, Outcome, Seq, Side};
-use stage::{LONG, config, events, flow, limit, send, setting, start};
 use std::path::Path;
 use std::sync::Arc;
 

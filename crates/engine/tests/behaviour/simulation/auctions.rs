@@ -2,7 +2,7 @@
 //! slices and the journal may end in between; interruptions, extensions, and calls that end by
 //! themselves.
 
-use crate::random::Random;
+use super::random::Random;
 use crate::stage::{ACCOUNTS, limit, rules, until};
 use rialto_core::{RULES_VERSIONS, SEARCH_STEPS_PER_ORDER};
 use rialto_model::*;

@@ -1,6 +1,6 @@
 //! Commands with values at the edges of their types and of the instrument's rules.
 
-use crate::random::Random;
+use super::random::Random;
 use crate::stage::{ACCOUNTS, limit, rules, until};
 use rialto_core::{DEAD_MAN_MAX_NS, HELD_MAX};
 use rialto_model::*;
