@@ -31,13 +31,27 @@ pub enum OrderColumn {
     CancelOnDisconnect,
     /// The capacity of the member.
     Capacity,
+    /// The most that an iceberg displays.
+    DisplayQuantity,
+    /// Which way the price goes that triggers a conditional order.
+    Trigger,
+    /// The price that triggers it.
+    TriggerPrice,
+    /// Whether it may be triggered at once.
+    TriggerAtOnce,
+    /// The distance of a trailing stop, in units of price.
+    TrailDistance,
+    /// The same in millionths of the price.
+    TrailPpm,
+    /// The price at which a trailing stop becomes active.
+    ActivationPrice,
     /// The member's own text, which the answer repeats.
     Label,
 }
 
 impl OrderColumn {
     /// All columns.
-    pub const ALL: [OrderColumn; 15] = [
+    pub const ALL: [OrderColumn; 22] = [
         OrderColumn::Account,
         OrderColumn::Instrument,
         OrderColumn::Side,
@@ -52,6 +66,13 @@ impl OrderColumn {
         OrderColumn::SelfTrade,
         OrderColumn::CancelOnDisconnect,
         OrderColumn::Capacity,
+        OrderColumn::DisplayQuantity,
+        OrderColumn::Trigger,
+        OrderColumn::TriggerPrice,
+        OrderColumn::TriggerAtOnce,
+        OrderColumn::TrailDistance,
+        OrderColumn::TrailPpm,
+        OrderColumn::ActivationPrice,
         OrderColumn::Label,
     ];
 
@@ -73,6 +94,13 @@ impl OrderColumn {
             OrderColumn::SelfTrade => "self_trade",
             OrderColumn::CancelOnDisconnect => "cancel_on_disconnect",
             OrderColumn::Capacity => "capacity",
+            OrderColumn::DisplayQuantity => "display_quantity",
+            OrderColumn::Trigger => "trigger",
+            OrderColumn::TriggerPrice => "trigger_price",
+            OrderColumn::TriggerAtOnce => "trigger_at_once",
+            OrderColumn::TrailDistance => "trail_distance",
+            OrderColumn::TrailPpm => "trail_ppm",
+            OrderColumn::ActivationPrice => "activation_price",
             OrderColumn::Label => "label",
         }
     }

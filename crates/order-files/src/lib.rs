@@ -40,4 +40,4 @@ pub use member::{member_of, orders_in, orders_out, tenant_of};
 pub use options::FileStep;
 pub use options::{BATCH_ROWS_MAX, OrderFileLimits, OrderFileOptions, ROWS_MAX, UNFINISHED_MAX};
 pub use order_file::{FileScope, OrderFile};
-pub use row::{OrderRow, RowLabel};
+pub use row::{OrderRow, RowKind, RowLabel};

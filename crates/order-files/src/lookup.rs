@@ -105,7 +105,7 @@ impl AnswerLookup {
                     RowOutcome::Entered { order, status, filled: 0, remaining, done: None };
                 (it.terms.account, it.terms.client_order_id, entered)
             }
-            Event::Rejected(it) if it.command == CommandKind::Place => {
+            Event::Rejected(it) if enters_an_order(it.command) => {
                 (it.account, it.client_order_id, RowOutcome::Rejected { reason: it.reason })
             }
             Event::Repeated { account, name, order, reject } => {
@@ -133,6 +133,17 @@ impl AnswerLookup {
     }
 }
 
+/// Whether a command of this kind may be that of a row.
+fn enters_an_order(command: CommandKind) -> bool {
+    matches!(
+        command,
+        CommandKind::Place
+            | CommandKind::PlaceConditional
+            | CommandKind::PlaceTrailing
+            | CommandKind::PlaceIceberg
+    )
+}
+
 /// Adds a later event of the same command.
 fn continue_with(answer: &mut RowAnswer, event: &Event) {
     let RowOutcome::Entered { order, status, filled, remaining, done } = &mut answer.outcome else {
@@ -146,6 +157,8 @@ fn continue_with(answer: &mut RowAnswer, event: &Event) {
             let is_filled = *remaining == 0;
             *status = if is_filled { OrderStatus::Filled } else { OrderStatus::PartiallyFilled };
         }
+        Event::TriggerSet(it) if is_ours(it.order) => *status = OrderStatus::Waiting,
+        Event::TrailSet(it) if is_ours(it.order) => *status = OrderStatus::Waiting,
         Event::Reduced(it) if is_ours(it.order) => *remaining = it.remaining.0,
         Event::Done(it) if is_ours(it.order) => {
             (*remaining, *done) = (it.remaining.0, Some(it.reason));

@@ -7,8 +7,9 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use rialto_desk::Listing;
 use rialto_model::{
-    AccountId, Amount, Enumeration, Handling, NewOrder, OrderKind, OrderSize, PostOnly, Price,
-    Quantity, Side, Symbol, Text, TimeInForce, Timestamp,
+    AccountId, Amount, Command, ConditionalOrder, Distance, Enumeration, Handling, IcebergOrder,
+    NewOrder, OrderKind, OrderSize, PostOnly, Price, Quantity, Side, Symbol, Text, TimeInForce,
+    Timestamp, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 use std::fmt::Display;
 
@@ -24,6 +25,26 @@ pub struct OrderRow {
     pub label: RowLabel,
     /// The order, named after content and row.
     pub order: NewOrder,
+    /// What it has besides its terms.
+    pub kind: RowKind,
+}
+
+/// What kind of order a row enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// One that its terms describe.
+    Plain,
+    /// An order that waits until the last price reaches a trigger price.
+    Conditional {
+        /// What triggers it.
+        trigger: Trigger,
+        /// Whether it may be triggered at once.
+        immediate: bool,
+    },
+    /// A trailing stop.
+    Trailing(TrailTerms),
+    /// An iceberg, which displays at most this much.
+    Iceberg(Quantity),
 }
 
 impl OrderRow {
@@ -32,7 +53,22 @@ impl OrderRow {
         let (account, instrument) = (AccountId::default(), Default::default());
         let (quantity, price) = (Quantity::ZERO, Price::ZERO);
         let order = NewOrder::limit(account, instrument, Side::Buy, quantity, price);
-        OrderRow { line, label: RowLabel::EMPTY, order }
+        OrderRow { line, label: RowLabel::EMPTY, order, kind: RowKind::Plain }
+    }
+
+    /// The command that enters the order.
+    pub(crate) fn command(&self) -> Command {
+        let terms = self.order;
+        match self.kind {
+            RowKind::Plain => Command::Place(terms),
+            RowKind::Conditional { trigger, immediate } => {
+                Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate })
+            }
+            RowKind::Trailing(trail) => Command::PlaceTrailing(TrailingOrder { terms, trail }),
+            RowKind::Iceberg(display_quantity) => {
+                Command::PlaceIceberg(IcebergOrder { terms, display_quantity })
+            }
+        }
     }
 }
 
@@ -116,12 +152,7 @@ impl Fields<'_> {
         let expire_at = self.parsed(OrderColumn::ExpireAt, time).unwrap_or(Timestamp::ZERO);
         let post_only = self.word::<PostOnly>(OrderColumn::PostOnly).unwrap_or_default();
         let self_trade = self.word(OrderColumn::SelfTrade);
-        let cancel_on_disconnect =
-            self.parsed(OrderColumn::CancelOnDisconnect, |text| match text {
-                "true" => Ok(true),
-                "false" => Ok(false),
-                _ => Err("is neither true nor false"),
-            });
+        let cancel_on_disconnect = self.parsed(OrderColumn::CancelOnDisconnect, yes_or_no);
         let capacity = self.word(OrderColumn::Capacity);
         let label = self.parsed(OrderColumn::Label, |text| RowLabel::new(text.as_bytes()));
         // Without its instrument a row has no scales.
@@ -132,6 +163,7 @@ impl Fields<'_> {
                 Quantity::parse(text, on.quantity_scale)
             })
         });
+        let row_kind = listing.and_then(|on| self.row_kind(&on));
         let order = NewOrder {
             account: account?,
             instrument: listing?.id,
@@ -149,7 +181,79 @@ impl Fields<'_> {
             expire_at,
             client_order_id: Text::EMPTY,
         };
-        Some(OrderRow { line: self.line, label: label.unwrap_or_default(), order })
+        let label = label.unwrap_or_default();
+        Some(OrderRow { line: self.line, label, order, kind: row_kind? })
+    }
+
+    /// What the order has besides its terms. Nothing if a field of these is wrong.
+    fn row_kind(&mut self, on: &Listing) -> Option<RowKind> {
+        use OrderColumn::{
+            ActivationPrice, DisplayQuantity, TrailDistance, TrailPpm, Trigger as Way,
+            TriggerAtOnce, TriggerPrice,
+        };
+        let given = |fields: &Self, columns: &[OrderColumn]| {
+            columns.iter().copied().find(|column| fields.text(*column).is_some())
+        };
+        let price = |fields: &mut Self, column| {
+            fields.parsed(column, |text| Price::parse(text, on.price_scale))
+        };
+        let at_once = match self.text(TriggerAtOnce) {
+            Some(_) => self.parsed(TriggerAtOnce, yes_or_no)?,
+            None => false,
+        };
+        let conditional = given(self, &[Way, TriggerPrice]).or(at_once.then_some(TriggerAtOnce));
+        let trails = given(self, &[TrailDistance, TrailPpm, ActivationPrice]);
+        if let (Some(column), Some(_)) = (conditional, trails) {
+            let message = "A trailing stop has no trigger, trigger_price or trigger_at_once.";
+            self.fault(column, message);
+            return None;
+        }
+        if self.text(DisplayQuantity).is_some() {
+            if conditional.or(trails).is_some() {
+                self.fault(DisplayQuantity, "A conditional order has no display_quantity.");
+                return None;
+            }
+            let parse = |text: &str| Quantity::parse(text, on.quantity_scale);
+            return self.parsed(DisplayQuantity, parse).map(RowKind::Iceberg);
+        }
+        if trails.is_some() {
+            let activation_price = match self.text(ActivationPrice) {
+                Some(_) => price(self, ActivationPrice),
+                None => Some(Price::ZERO),
+            };
+            if self.text(ActivationPrice).is_some() && activation_price == Some(Price::ZERO) {
+                let message = "An activation price is positive; leave it empty for the last price.";
+                self.fault(ActivationPrice, message);
+            }
+            let distance = match (self.text(TrailDistance), self.text(TrailPpm)) {
+                (Some(_), Some(_)) => {
+                    let message = "Give either trail_distance or trail_ppm, not both.";
+                    self.fault(TrailPpm, message);
+                    None
+                }
+                (Some(_), None) => price(self, TrailDistance).map(Distance::Price),
+                (None, Some(_)) => self.parsed(TrailPpm, millionths).map(Distance::Ppm),
+                (None, None) => {
+                    self.missing(TrailDistance);
+                    None
+                }
+            };
+            let (distance, activation_price) = (distance?, activation_price?);
+            return Some(RowKind::Trailing(TrailTerms { distance, activation_price }));
+        }
+        if conditional.is_none() {
+            return Some(RowKind::Plain);
+        }
+        for column in [Way, TriggerPrice] {
+            if self.text(column).is_none() {
+                self.missing(column);
+                return None;
+            }
+        }
+        let kind = self.word::<TriggerKind>(Way);
+        let trigger_price = price(self, TriggerPrice);
+        let trigger = Trigger { kind: kind?, price: trigger_price? };
+        Some(RowKind::Conditional { trigger, immediate: at_once })
     }
 
     fn account(&mut self, scope: &FileScope<'_>) -> Option<AccountId> {
@@ -213,6 +317,20 @@ impl Fields<'_> {
             (None, _) => Some(Price::ZERO),
         }
     }
+}
+
+fn yes_or_no(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err("is neither true nor false"),
+    }
+}
+
+/// A whole number of millionths. Whether it is a distance, the engine decides.
+fn millionths(text: &str) -> Result<u32, &'static str> {
+    let number = text.parse().ok().filter(|number: &u32| number.to_string() == text);
+    number.ok_or("is no whole number of millionths")
 }
 
 /// A time: nanoseconds since 1970, as in the API, or RFC 3339 in UTC.

@@ -12,7 +12,7 @@ use crate::order_file::OrderFile;
 use crate::row::OrderRow;
 use rialto_bus::{Context, Dispatch, Error};
 use rialto_desk::{Grant, Level, Refused, Scope, Scopes, Submission, SubmitBatch};
-use rialto_model::{AccountId, Command, MemberId, Seq};
+use rialto_model::{AccountId, MemberId, Seq};
 use std::time::Duration;
 
 /// The pauses before rows that were not taken are sent again.
@@ -111,7 +111,7 @@ fn send<'a>(
 ) -> Result<usize, WorkError> {
     let submissions = rows.map(|row| Submission {
         token: 0,
-        command: Command::Place(row.order),
+        command: row.command(),
         // What is recorded and answered about an order must not outlive the order.
         level: Some(Level::Synced),
     });

@@ -60,6 +60,37 @@ fn members_trade_with_each_other_by_files() {
 }
 
 #[test]
+fn rows_enter_conditional_orders_and_icebergs() {
+    let stage = Stage::new(5);
+    let venue = stage.open();
+    let first = "side,quantity,price,account,instrument\nsell,1,100,1,BTC-USD\n";
+    let id = venue.drop_file(ACME, "first.csv", first);
+    venue.answer(ACME, "first.csv", &id);
+    let taker = "side,quantity,price,account,instrument\nbuy,1,100,3,BTC-USD\n";
+    let id = venue.drop_file(BETA, "taker.csv", taker);
+    venue.answer(BETA, "taker.csv", &id);
+    let file = "side,quantity,price,account,instrument,kind,trigger,trigger_price,trigger_at_once,\
+                trail_distance,trail_ppm,activation_price,display_quantity\n\
+                sell,1,90,1,BTC-USD,,stop,95,,,,,\n\
+                sell,1,,1,BTC-USD,market,take_profit,110,false,,,,\n\
+                sell,1,90,1,BTC-USD,,stop,105,,,,,\n\
+                sell,1,,1,BTC-USD,market,,,false,5,,,\n\
+                sell,1,90,1,BTC-USD,,,,,,10000,120,\n\
+                sell,1,101,1,BTC-USD,,,,false,,,,0.25\n\
+                sell,1,101,1,BTC-USD,,,,,,,,2\n";
+    let id = venue.drop_file(ACME, "waiting.csv", file);
+    let answer = venue.answer(ACME, "waiting.csv", &id);
+    let statuses = ["waiting", "waiting", "rejected", "waiting", "waiting", "open", "rejected"];
+    assert_eq!(answer.column("status"), statuses);
+    let reasons = ["", "", "would_trigger", "", "", "", "display_quantity_invalid"];
+    assert_eq!(answer.column("reason"), reasons);
+    assert_eq!(answer.column("remaining")[..2], ["1.0000", "1.0000"]);
+    // The same content again has the first answers.
+    let id = venue.drop_file(ACME, "again.csv", file);
+    assert_eq!(venue.answer(ACME, "again.csv", &id).column("status"), statuses);
+}
+
+#[test]
 fn a_bad_file_enters_nothing_and_lists_every_error_with_its_place() {
     let stage = Stage::new(3);
     let venue = stage.open();
@@ -423,7 +454,7 @@ fn rows_have_every_kind_of_order() {
                  BTC-USD,buy,0.25,best_price,,\n\
                  BTC-USD,buy,0.25,five_levels,fok,\n\
                  BTC-USD,buy,1,market,gtc,0.5\n\
-                 BTC-USD,buy,1,five_levels,gtc,\n";
+                 BTC-USD,buy,1,five_levels,gfa,\n";
     let id = venue.drop_file(BETA, "b.csv", taker);
     let answer = venue.answer(BETA, "b.csv", &id);
     assert_eq!(answer.column("status"), ["filled", "filled", "partially_filled", "rejected"]);

@@ -91,6 +91,44 @@ fn zeros_behind_the_decimal_places_of_the_instrument_change_nothing() {
 }
 
 #[test]
+fn fields_of_conditional_orders_and_icebergs_that_contradict_each_other_have_one_error() {
+    let columns = "trigger,trigger_price,trigger_at_once,trail_distance,trail_ppm,activation_price,\
+                   display_quantity";
+    for (fields, column, error) in [
+        ("stop,,,,,,", "trigger_price", "The field trigger_price is empty."),
+        (",95,,,,,", "trigger", "The field trigger is empty."),
+        (",,true,,,,", "trigger", "The field trigger is empty."),
+        ("touch,95,,,,,", "trigger", "\"touch\" is none of stop, take_profit."),
+        ("stop,1e2,,,,,", "trigger_price", ""),
+        ("stop,95,yes,,,,", "trigger_at_once", "\"yes\" is neither true nor false."),
+        ("stop,95,,5,,,", "trigger", "A trailing stop has no trigger, trigger_price or"),
+        (",,,5,10000,,", "trail_ppm", "Give either trail_distance or trail_ppm, not both."),
+        (",,,,,120,", "trail_distance", "The field trail_distance is empty."),
+        (",,,,1.5,,", "trail_ppm", "\"1.5\" is no whole number of millionths."),
+        (",,,,-1,,", "trail_ppm", "\"-1\" is no whole number of millionths."),
+        (",,,,4294967296,,", "trail_ppm", "is no whole number of millionths."),
+        (",,,5,,x,", "activation_price", ""),
+        (",,,5,,0,", "activation_price", "An activation price is positive"),
+        (",,,,,,0.00001", "display_quantity", ""),
+        ("stop,95,,,,,0.1", "display_quantity", "A conditional order has no display_quantity."),
+        (",,,5,,,0.1", "display_quantity", "A conditional order has no display_quantity."),
+    ] {
+        let file = format!(
+            "account,instrument,side,quantity,price,{columns}\n1,BTC-USD,sell,1,100,{fields}\n"
+        );
+        let accounts = [AccountId(1)];
+        let scope =
+            FileScope { listing: &listing, accounts: &accounts, only_account: None, rows_max: 10 };
+        let faults = OrderFile::read(file.as_bytes(), &scope).unwrap_err();
+        let listed: Vec<_> =
+            faults.listed().iter().map(|it| (it.name.as_str(), it.message.as_str())).collect();
+        let [(name, message)] = listed[..] else { panic!("{fields}: {listed:?}") };
+        assert_eq!(name, column, "{fields}");
+        assert!(message.contains(error), "{fields}: {message}");
+    }
+}
+
+#[test]
 fn a_field_that_is_not_utf8_has_one_error() {
     for (row, column) in [
         (&b"1,BTC-USD,buy,1,1\xff0,,\n"[..], 5),
