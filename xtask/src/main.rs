@@ -33,8 +33,7 @@ fn main() -> ExitCode {
             Ok(minutes) => siege::run(&root(), minutes),
             Err(_) => usage(),
         },
-        ["break-core"] => break_core::run(&root(), None),
-        ["break-core", file] => break_core::run(&root(), Some(file)),
+        ["break-core", files @ ..] => break_core::run(&root(), files),
         ["compare", arguments @ ..] => match Comparison::parse(arguments) {
             Some(comparison) => comparison.run(),
             None => usage(),
@@ -49,7 +48,7 @@ fn usage() -> ExitCode {
          cargo xtask headline          write the headline table of the benchmarks\n       \
          cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
          cargo xtask siege --minutes N   attack the real binary for N minutes\n       \
-         cargo xtask break-core [FILE]   break the core on purpose, or this file of it; the model test\n                                       \
+         cargo xtask break-core [FILE]...  break the core on purpose, or these files of it; the model test\n                                       \
          must notice\n       \
          cargo xtask compare --pairs N [--renamed OLD=NEW] BEFORE AFTER SUITE ...\n                                       \
          run suites of two binaries in turns and compare their rows"

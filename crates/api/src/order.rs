@@ -171,7 +171,9 @@ pub struct CancelRequest<'a> {
     pub id: Str<'a>,
 }
 
-/// A change of an order: another price, another total quantity, or both.
+/// A change of an order: another price, total quantity or trigger price, or several of these. The distance of
+/// a trailing stop cannot be changed: cancel it and enter another. Since rules version 10, orders that wait
+/// and linked orders can be changed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AmendRequest<'a> {
@@ -181,12 +183,17 @@ pub struct AmendRequest<'a> {
     /// The order, in a row of a batch only; otherwise the path names it.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub id: Option<Str<'a>>,
-    /// The new limit.
+    /// The new limit; of a market order that waits for a trigger price, its protection price. Not of a
+    /// trailing stop that is a market order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<DecimalText<'a>>,
-    /// The new total quantity, including what has traded.
+    /// The new total quantity, including what has traded. It cannot be given for an order of a pair or an exit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<DecimalText<'a>>,
+    /// The new trigger price of an order that waits for one, and is no trailing stop. The protection price of
+    /// a market order moves with it, unless the order was given another. Since rules version 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger_price: Option<DecimalText<'a>>,
     /// The durability that the answer waits for: `memory`, `buffered` or `synced`. Not in a row of
     /// a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -660,7 +667,7 @@ pub enum OrderEvent {
         /// Whether it was put on the book at once.
         resting: bool,
     },
-    /// It waits for its trigger.
+    /// It waits for its trigger, or has another trigger price.
     TriggerSet {
         /// The order.
         order_id: OrderId,
@@ -711,7 +718,8 @@ pub enum OrderEvent {
         /// What it displays now.
         displayed: Decimal,
     },
-    /// It has exits: orders of the other side that are entered as it trades.
+    /// It has exits: orders of the other side that are entered as it trades. It comes again when the limit or
+    /// the trigger price of one of them is amended while the order is open.
     ExitsSet {
         /// The order.
         order_id: OrderId,
@@ -804,8 +812,10 @@ pub enum OrderEvent {
         /// The remaining quantity.
         remaining: Decimal,
     },
-    /// It got another price or a larger quantity, and lost its place in the queue. An iceberg that became
-    /// larger at the same price keeps it, and no `rested` follows.
+    /// It got other terms. An order on the book lost its place in the queue; `rested` follows, unless it
+    /// trades. An iceberg that became larger at the same price keeps its place, and no `rested` follows. Of an
+    /// order that waits, the limit, the quantity or the reserve changed. A `five_levels` order got the last
+    /// price that it traded at as its limit, and `rested` follows.
     Amended {
         /// The order.
         order_id: OrderId,

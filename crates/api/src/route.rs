@@ -200,7 +200,7 @@ routes! {
             (CancelQuery) -> [200 OrderAnswer];
         MassCancel "DELETE" "/v1/orders" TRADE, "Cancels all orders of an account that match.",
             (MassCancelQuery) -> [200 MassCancelAnswer];
-        Amend "PATCH" "/v1/orders/{id}" TRADE, "Changes the price or the quantity of an order.",
+        Amend "PATCH" "/v1/orders/{id}" TRADE, "Changes the price, the quantity or the trigger price of an order.",
             (Nothing, AmendRequest) -> [200 OrderAnswer];
         Order "GET" "/v1/orders/{id}" READ, "Shows an order.",
             (AccountQuery) -> [200 OrderInfoAnswer];

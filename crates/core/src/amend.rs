@@ -13,15 +13,24 @@ use rialto_model::{
     Quantity, ReduceReason, RejectReason, Rested, Timestamp,
 };
 
+/// What an order is before its amendment, besides its details.
+pub(crate) struct OrderBefore {
+    pub(crate) link: Option<Link>,
+    /// What has not traded.
+    pub(crate) remaining: Quantity,
+    /// The most that an iceberg displays; zero for another order.
+    pub(crate) display_quantity: Quantity,
+}
+
 /// An amendment that has passed its checks, except those of re-entering.
-struct Change {
-    price: Price,
+pub(crate) struct Change {
+    pub(crate) price: Price,
     /// The new total, including what has traded.
-    quantity: Quantity,
+    pub(crate) quantity: Quantity,
     filled: Quantity,
     /// The most that an iceberg displays; zero for another order.
     display_quantity: Quantity,
-    /// Its list, if it is an entry with exits.
+    /// Its list, if it is linked.
     link: Option<Link>,
 }
 
@@ -39,11 +48,9 @@ impl Core {
         let market = &self.markets[usize::from(detail.market)];
         let remaining = self.orders.get(slot).remaining;
         let link = detail.attributes.is_linked().then(|| *self.links.get(slot));
-        if link.is_some_and(|link| link.part != Part::Entry) {
-            return Err(RejectReason::OrderLinked);
-        }
-        if detail.attributes.role.waits() {
-            return Err(RejectReason::OrderWaiting);
+        let is_exit = link.is_some_and(|link| link.part != Part::Entry);
+        if is_exit || detail.attributes.role.waits() {
+            return self.amend_linked_or_waiting(slot, link, amend, sink);
         }
         if self.is_barred(market, account) {
             let lowers = amend.quantity.is_some_and(|quantity| quantity < detail.total);
@@ -54,8 +61,8 @@ impl Core {
         if detail.attributes.role == Role::Iceberg {
             display_quantity = self.icebergs.get(slot).display_quantity;
         }
-        let shown = (remaining, display_quantity);
-        let change = self.check_change(market, &detail, shown, link, amend)?;
+        let before = OrderBefore { link, remaining, display_quantity };
+        let change = self.check_change(market, &detail, &before, amend)?;
         if change.price == detail.price && change.quantity < detail.total {
             let by = Quantity(detail.total.0 - change.quantity.0);
             let (order, price, remaining) =
@@ -70,7 +77,7 @@ impl Core {
     /// Takes an order out of the book and enters it again under its id, with the fee rates in
     /// force. The residue of its fee stays with it.
     #[inline]
-    fn reenter<S: EventSink>(
+    pub(crate) fn reenter<S: EventSink>(
         &mut self,
         slot: Slot,
         detail: &Detail,
@@ -229,14 +236,14 @@ fn open_status(filled: Quantity) -> OrderStatus {
 }
 
 impl Core {
-    fn check_change(
+    pub(crate) fn check_change(
         &self,
         market: &Market,
         detail: &Detail,
-        (remaining, display_quantity): (Quantity, Quantity),
-        link: Option<Link>,
+        before: &OrderBefore,
         amend: &Amend,
     ) -> Result<Change, RejectReason> {
+        let OrderBefore { link, remaining, display_quantity } = *before;
         market.check_cancel(self.time)?;
         let price = amend.price.unwrap_or(detail.price);
         let quantity = amend.quantity.unwrap_or(detail.total);
@@ -250,8 +257,8 @@ impl Core {
             market.check_price(price)?;
             market.check_collar(price)?;
             market.check_limits(price)?;
-            if link.is_some_and(|link| !self.lists.get(link.list).surrounds(price)) {
-                return Err(RejectReason::ExitPriceInvalid);
+            if let Some(link) = link {
+                self.check_level_in_list(link, price)?;
             }
         }
         market.check_notional(price, quantity)?;

@@ -7,8 +7,8 @@ use crate::phases::WITH_AUCTIONS;
 use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
-    AccountId, ClientOrderId, Command, CommandKind, ConditionalOrder, Event, HaltScope,
-    IcebergOrder, InstrumentId, MemberId, Name, OrderId, OrderList, OrderRef, Outcome,
+    AccountId, AmendTrigger, ClientOrderId, Command, CommandKind, ConditionalOrder, Event,
+    HaltScope, IcebergOrder, InstrumentId, MemberId, Name, OrderId, OrderList, OrderRef, Outcome,
     RejectReason, Rejected, RestrictionTarget, Seq, Timestamp, TrailingOrder,
 };
 
@@ -74,6 +74,7 @@ impl Core {
             | Command::Amend(_) => {
                 unreachable!("these are dispatched before")
             }
+            Command::AmendTrigger(change) => return self.amend_trigger(change, sink),
             Command::MassCancel(mass_cancel) => return self.mass_cancel(mass_cancel, sink),
             Command::Disconnect { account } => return self.disconnect(*account, sink),
             Command::SetInstrumentState { instrument, state } => {
@@ -251,6 +252,11 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
         Command::Amend(amend) => {
             name_order(&amend.order);
             rejected.command = CommandKind::Amend;
+            rejected.account = amend.account;
+        }
+        Command::AmendTrigger(AmendTrigger { amend, .. }) => {
+            name_order(&amend.order);
+            rejected.command = CommandKind::AmendTrigger;
             rejected.account = amend.account;
         }
         Command::MassCancel(mass_cancel) => {

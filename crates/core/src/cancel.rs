@@ -88,7 +88,7 @@ impl Core {
         }
         let attributes = detail.attributes;
         if attributes.role.waits() {
-            market.triggers.remove(&mut self.orders, &mut self.followers, slot, attributes);
+            market.triggers.remove(&mut self.orders, &mut self.waiting, slot, attributes);
             if self.rules_version >= WITH_LINKS {
                 market.triggers.forget_marks_if_none_wait();
             }

@@ -170,15 +170,15 @@ impl Core {
             ..Attributes::new(side, time_in_force, post_only, self_trade, handling)
                 .with_link(link.is_some())
         };
-        let waits = LimitOrder {
+        let order = LimitOrder {
             id,
             side,
             price: plan.limit,
             quantity: plan.quantity,
             owner: self.accounts.get(account).member,
         };
-        let followers = &mut self.followers;
-        let slot = market.triggers.add(&mut self.orders, followers, waits, &plan.condition);
+        let (orders, waits) = (&mut self.orders, &mut self.waiting);
+        let slot = market.triggers.add(orders, waits, order, &plan.condition);
         let slot = slot.expect("the room was checked when the order came in");
         let detail = Detail {
             reserved: plan.reserved,

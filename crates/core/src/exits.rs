@@ -239,8 +239,8 @@ impl Core {
         let waits = attributes.role.waits();
         match waits {
             true => {
-                let (orders, followers) = (&mut self.orders, &self.followers);
-                market.triggers.enlarge(orders, followers, slot, attributes, by);
+                let (orders, waiting) = (&mut self.orders, &self.waiting);
+                market.triggers.resize(orders, waiting, slot, attributes, list.filled);
             }
             false => {
                 market.book.enlarge(&mut self.orders, slot, by);

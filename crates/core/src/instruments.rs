@@ -9,7 +9,7 @@ use crate::limit_state::LimitState;
 use crate::limits::LEVEL_QUANTITY_MAX;
 use crate::phases::WITH_AUCTIONS;
 use crate::ranges::TimedCall;
-use crate::trailing::Followers;
+use crate::trailing::WaitingSlots;
 use crate::triggers::Triggers;
 use rialto_model::{
     Amount, AuctionRules, ContractTerms, Currency, CurrencyCode, CurrencyId, Event, Instrument,
@@ -139,9 +139,9 @@ impl Market {
     pub(crate) fn slots<'a>(
         &'a self,
         orders: &'a Orders,
-        followers: &'a Followers,
+        waiting: &'a WaitingSlots,
     ) -> impl Iterator<Item = Slot> + 'a {
-        self.book.all_orders(orders).chain(self.triggers.slots(orders, followers))
+        self.book.all_orders(orders).chain(self.triggers.slots(orders, waiting))
     }
 
     /// Positive and on the tick.

@@ -7,6 +7,7 @@ use crate::instruments::Market;
 use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
 use crate::timetable::{CalendarPlan, HALT_ITEM, change_item};
+use crate::triggers::QueuePlace;
 use rialto_model::{
     AccountId, Amount, CurrencyId, InstrumentId, InstrumentState, Name, OrderId, Price,
     Restriction, Side,
@@ -232,19 +233,29 @@ impl Core {
         sound.map_err(|flaw| Violation::Book { instrument, flaw })?;
         let is_found = |side: Side, slot: Slot| {
             let (_, price) = triggers.book.locate(&self.orders, slot);
-            let id = self.orders.get(slot).id;
+            let place = self.waiting.place(slot);
             let is_expected = match side {
                 Side::Sell => price >= triggers.book_above,
                 Side::Buy => price <= triggers.book_below,
             };
-            let is_marked =
-                triggers.marks.iter().any(|mark| mark.covers(side, price) && id <= mark.upto);
+            let is_marked = triggers.is_triggered(&self.orders, &self.waiting, slot);
             let waits = self.open.get(slot.at()).attributes.role.waits();
-            waits && id <= triggers.newest && (is_expected || is_marked)
+            let is_later = place >= QueuePlace::new(self.orders.get(slot).id);
+            waits && is_later && place <= triggers.newest && (is_expected || is_marked)
         };
-        let all_found = [Side::Buy, Side::Sell]
-            .into_iter()
-            .all(|side| triggers.book.orders(&self.orders, side).all(|slot| is_found(side, slot)));
+        let is_sorted = |side: Side| {
+            let orders = triggers.book.orders(&self.orders, side);
+            let places = orders.map(|slot| {
+                let (_, price) = triggers.book.locate(&self.orders, slot);
+                (price, self.waiting.place(slot))
+            });
+            let places: Vec<_> = places.collect();
+            places.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 < pair[1].1)
+        };
+        let all_found = [Side::Buy, Side::Sell].into_iter().all(|side| {
+            let mut orders = triggers.book.orders(&self.orders, side);
+            is_sorted(side) && orders.all(|slot| is_found(side, slot))
+        });
         let turns = self
             .background
             .triggering()
@@ -257,7 +268,7 @@ impl Core {
         let unreached = (is_above && last > below) || last == Price::ZERO;
         let trailing = triggers.trailing.as_ref().is_none_or(|trailing| {
             let prices = (last, market.rules().tick);
-            trailing.is_sound(&self.orders, &self.followers, &triggers.marks, prices)
+            trailing.is_sound(&self.orders, &self.waiting, &triggers.marks, prices)
         });
         match all_found && has_turn && unreached && trailing {
             true => Ok(()),
@@ -309,7 +320,7 @@ impl Core {
             }
         };
         for market in &self.markets {
-            for slot in market.slots(&self.orders, &self.followers) {
+            for slot in market.slots(&self.orders, &self.waiting) {
                 let detail = self.open.get(slot.at());
                 let held = self.orders.get(slot);
                 let side = detail.attributes.side;
@@ -354,13 +365,13 @@ impl Core {
 
     fn check_timers(&self) -> Result<(), Violation> {
         let expiring =
-            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.followers));
+            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.waiting));
         let expiring = expiring.filter(|slot| {
             let due = self.open.get(slot.at()).expire_at;
             self.expiries.due(slot.at()).is_some_and(|known| known == due)
         });
         let waiting =
-            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.followers));
+            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.waiting));
         let never = rialto_model::Timestamp::MAX;
         let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
         let mut markets = (0..).zip(&self.markets);

@@ -25,6 +25,8 @@
 
 mod accounts;
 mod amend;
+mod amend_linked;
+mod amend_waiting;
 mod apply;
 mod attribution;
 mod auction;
@@ -40,6 +42,7 @@ mod exits;
 mod expiry;
 mod extremes;
 mod fees;
+mod five_levels;
 mod fok;
 mod halts;
 mod holders;
@@ -97,7 +100,7 @@ use crate::table::Hasher;
 use crate::taker::Taker;
 use crate::timers::Timers;
 use crate::timetable::CalendarPlan;
-use crate::trailing::Followers;
+use crate::trailing::WaitingSlots;
 use crate::transfers::Transfers;
 use crate::withdrawals::Withdrawals;
 use crate::work::BackgroundQueue;
@@ -138,7 +141,7 @@ pub struct Core {
     orders: Orders,
     open: OpenOrders,
     open_counts: OpenCounts,
-    followers: Followers,
+    waiting: WaitingSlots,
     icebergs: Icebergs,
     links: SlotLinks,
     lists: Lists,
@@ -203,7 +206,7 @@ impl Core {
             orders: Orders::with_limit(limits.orders_max as usize),
             open: OpenOrders::new(),
             open_counts: OpenCounts::new(hasher),
-            followers: Followers::new(),
+            waiting: WaitingSlots::new(),
             icebergs: Icebergs::new(NO_ICEBERG),
             links: SlotLinks::new(NO_LINK),
             lists: Lists::new(),

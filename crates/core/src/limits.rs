@@ -8,11 +8,13 @@ pub const ORDERS_PER_COMMAND: u32 = 256;
 /// How many steps of the search for the price of an auction count as one order. A step matches a level
 /// of one side with a level of the other.
 pub const SEARCH_STEPS_PER_ORDER: u32 = 8;
-/// The largest number of events of a command: two for each order that it touches, or three where it ends linked
-/// orders, and five more for an incoming and for a triggered order: an order whose next trade halts trading touches one order less,
-/// and has one event at the beginning, an iceberg two, and six at the end. Background work has one for each order, and one for each turn, which counts as an
-/// order.
-pub const EVENTS_PER_COMMAND: usize = 3 * ORDERS_PER_COMMAND as usize + 10;
+/// The largest number of events of a command:
+/// - two for each order that it touches, or three where it ends linked orders;
+/// - at the beginning of an incoming order one, of an iceberg or an order with exits two;
+/// - at its end six if its next trade halts trading, which touches one order less, and one more if it is of kind
+///   five levels;
+/// - in background work one for each order, and one for each turn, which counts as an order.
+pub const EVENTS_PER_COMMAND: usize = 3 * ORDERS_PER_COMMAND as usize + 11;
 /// How many accounts are looked at, when the orders of a member or of the venue are cancelled, for
 /// what one order costs.
 pub const ACCOUNTS_PER_ORDER: u32 = 16;

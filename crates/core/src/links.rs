@@ -94,6 +94,23 @@ impl List {
         }
     }
 
+    /// The leg of an exit, if the list has an entry.
+    pub(crate) fn leg(&self, part: Part) -> Option<Leg> {
+        match part {
+            Part::Entry => None,
+            Part::Better => self.legs[0],
+            Part::Worse => self.legs[1],
+        }
+    }
+
+    pub(crate) fn leg_mut(&mut self, part: Part) -> Option<&mut Leg> {
+        match part {
+            Part::Entry => None,
+            Part::Better => self.legs[0].as_mut(),
+            Part::Worse => self.legs[1].as_mut(),
+        }
+    }
+
     /// Whether the prices of its exits are on both sides of the limit of its entry.
     pub(crate) fn surrounds(&self, limit: Price) -> bool {
         let [take_profit, stop_loss] = self.legs;
@@ -385,11 +402,12 @@ impl Core {
                 let fits = match part {
                     Part::Entry => {
                         held.id == list.id
+                            && !detail.attributes.role.waits()
                             && detail.attributes.side == list.side.opposite()
                             && list.filled.0 == detail.total.0 - held.remaining.0
                     }
                     Part::Better | Part::Worse => {
-                        let leg = list.legs[part as usize - 1];
+                        let leg = list.leg(part);
                         detail.attributes.side == list.side
                             && held.remaining == detail.total
                             && (list.exits_quantity == Quantity::ZERO
@@ -413,8 +431,7 @@ impl Core {
                 && (waits || !list.is_queued)
                 && (!waits || list.is_queued || list.entry != NIL)
         });
-        let all =
-            self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.followers));
+        let all = self.markets.iter().flat_map(|market| market.slots(&self.orders, &self.waiting));
         let marked = all.filter(|slot| self.open.get(slot.at()).attributes.is_linked()).count();
         // None is queued twice, so that all are if as many have the flag.
         let places: usize = self.markets.iter().map(|market| market.queued_lists.len()).sum();

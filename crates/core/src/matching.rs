@@ -57,6 +57,10 @@ impl Core {
         sink: &mut S,
     ) -> Outcome {
         let stop = self.take(&mut taker, budget, sink);
+        let is_over = matches!(stop, Stop::Exhausted | Stop::Interrupted(_)) && !taker.is_filled();
+        if taker.attributes.role == Role::FiveLevels && is_over {
+            self.limit_to_last_trade(&mut taker, sink);
+        }
         let reason = match stop {
             Stop::Suspended => {
                 self.urgent = Some(taker);

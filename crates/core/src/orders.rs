@@ -22,6 +22,8 @@ pub(crate) enum Role {
     Market,
     /// Displays a part of its quantity.
     Iceberg,
+    /// On its way through the book; what is left of it rests at the last price that it traded at.
+    FiveLevels,
     /// Waits for its trigger.
     Waiting,
     /// Waits for its trigger, as a market order.
@@ -39,7 +41,7 @@ impl Role {
 
     #[inline]
     pub(crate) fn waits(self) -> bool {
-        !matches!(self, Role::Plain | Role::Market | Role::Iceberg)
+        matches!(self, Role::Waiting | Role::WaitingMarket | Role::Trailing | Role::TrailingMarket)
     }
 
     #[inline]

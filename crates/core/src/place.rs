@@ -2,6 +2,7 @@
 
 use crate::apply::refuse;
 use crate::client_ids::Extension;
+use crate::five_levels::WITH_RESTING_FIVE_LEVELS;
 use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
@@ -174,6 +175,12 @@ impl Core {
             return Err(RejectReason::AttributeUnknown);
         }
         let rests = check_combination(terms, knows_all)?;
+        if rests
+            && terms.kind == OrderKind::FiveLevels
+            && !self.rules_since(WITH_RESTING_FIVE_LEVELS)
+        {
+            return Err(RejectReason::InvalidCombination);
+        }
         let collects = market.check_phase(is_open, terms)?;
         match terms.size {
             OrderSize::Base(quantity) => market.check_quantity(quantity)?,
@@ -361,6 +368,7 @@ impl Core {
                 role: match terms.kind {
                     _ if display_quantity != Quantity::ZERO => Role::Iceberg,
                     OrderKind::Market if terms.time_in_force.is_for_auction() => Role::Market,
+                    OrderKind::FiveLevels if plan.rests => Role::FiveLevels,
                     _ => Role::Plain,
                 },
                 ..Attributes::new(
@@ -511,11 +519,7 @@ fn check_combination(terms: &NewOrder, market_rests: bool) -> Result<bool, Rejec
     let fits = if terms.time_in_force.is_for_auction() {
         !post_only && !in_quote && !takes_levels && (!market || no_price)
     } else if market && lasts {
-        market_rests
-            && terms.kind != OrderKind::FiveLevels
-            && !post_only
-            && !in_quote
-            && (no_price || !takes_levels)
+        market_rests && !post_only && !in_quote && (no_price || !takes_levels)
     } else {
         (lasts || !post_only) && (market || !in_quote) && (no_price || !takes_levels)
     };

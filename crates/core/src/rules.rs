@@ -92,6 +92,15 @@
 //! | `PlaceList` | [`CommandUnknown`] | accepted |
 //! | Prices that conditional orders are compared with, once the last of these has ended | may give the instrument a turn without work | are forgotten |
 //!
+//! Version 10 decides as version 9 does except in these cases. Its state has format 10.
+//!
+//! | What | Version 9 | Version 10 |
+//! |---|---|---|
+//! | `AmendTrigger` | [`CommandUnknown`] | accepted |
+//! | Amendment of a conditional order | [`OrderWaiting`] | accepted |
+//! | Amendment of an order of a pair | [`OrderLinked`] | accepted, unless the quantity changes |
+//! | Five levels with a time in force that rests | [`InvalidCombination`] | what is left rests at the last price that it traded at, or ends if it has not traded |
+//!
 //! [`CircuitBreakerInvalid`]: rialto_model::RejectReason::CircuitBreakerInvalid
 //!
 //! [`Handling`]: rialto_model::Handling
@@ -107,6 +116,8 @@
 //! [`HasOpenOrders`]: rialto_model::RejectReason::HasOpenOrders
 //! [`StateUnknown`]: rialto_model::RejectReason::StateUnknown
 //! [`CommandUnknown`]: rialto_model::RejectReason::CommandUnknown
+//! [`OrderWaiting`]: rialto_model::RejectReason::OrderWaiting
+//! [`OrderLinked`]: rialto_model::RejectReason::OrderLinked
 //! [`EVENTS_BYTES_MAX`]: crate::EVENTS_BYTES_MAX
 //! [`EVENTS_PER_COMMAND`]: crate::EVENTS_PER_COMMAND
 //! [`SEARCH_STEPS_PER_ORDER`]: crate::SEARCH_STEPS_PER_ORDER
@@ -135,11 +146,16 @@
 //!   price, tick and expiry of each exit; whether the better of two linked orders is beyond the worse one;
 //!   whether the exits of an order that may rest are beyond its limit; open orders of the account for a pair;
 //!   room in the venue for a pair.
-//! - *Amend*: account; order; whether it is linked to another order; whether it waits for a trigger; state of the instrument; restrictions, unless it only becomes smaller;
-//!   whether its call forbids amendments; whether anything changes; the new quantity;
-//!   the new price, tick and collar; limits of the day and of continuous trading; prices of its exits; notional of the new
-//!   total; what has traded already; the display quantity of an iceberg; post-only, and collar, limits and notional of the price slid to;
-//!   balance; room at the price.
+//! - *Amend*: account; order; whether the version amends linked and waiting orders; combination of
+//!   attributes; whether the quantity of a linked order changes; state of the instrument; restrictions,
+//!   unless it only becomes smaller; whether its call forbids amendments; whether anything changes; the
+//!   new quantity; the new trigger price, and whether a price has triggered the order; the new price, tick
+//!   and, unless it waits, collar; limits of the day and of continuous trading, unless it waits; whether the
+//!   last price has reached the new trigger price; prices of its exits, or of the exit itself; notional of
+//!   the new total; what has traded already; the display quantity of an iceberg; whether an exit on the book
+//!   would trade; post-only, and collar, limits and notional of the price slid to; balance; room at the
+//!   price, or where it waits.
+//! - *AmendTrigger*: command that the version knows; and then as *Amend*.
 //! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
 //!   held; room for the reference.
 //! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; whether the
@@ -275,7 +291,7 @@
 //! `market_protection_ppm`, and never outside the collar. The limit of a best price is that price,
 //! and of five levels the fifth price of the book from it, clipped in the same way. The book of a
 //! time has the levels of dead orders, too. What is left of an order that may rest stands at its
-//! limit in force, which must be on the tick. An order that finds nothing within its
+//! limit in force, which must be on the tick; of five levels, at the last price that it traded at. An order that finds nothing within its
 //! limit in force is refused as `NoLiquidity` before its notional is looked at. A quote-sized order
 //! ends with `Done` always: `QuoteSpent`, and then its status is `Filled`, if liquidity within its
 //! limit remained that it could not afford a lot of; with another reason its status is `Cancelled`.
@@ -339,6 +355,16 @@
 //!
 //! Of two linked orders the first reserves what it needs and the second what it needs beyond that.
 //! An order that is triggered reserves what it needs once the other has released its part.
+//!
+//! An amendment changes limit and trigger price of one of them. If it changes what the first needs, the
+//! reserve of the second follows. What is released is released first. Exits that are entered later have
+//! the new prices.
+//!
+//! # Amended triggers
+//! With a new trigger price an order stands behind those that wait there. Prices that were queued before
+//! do not trigger it there. An order that was triggered keeps its trigger price; it is entered with the
+//! limit and the quantity that it has then. The limit of a market order that is what market protection
+//! gives for the old trigger price becomes what it gives for the new one.
 //!
 //! # Expiry
 //! An order is dead from its `expire_at` on. The protection price, post-only and fill-or-kill
@@ -509,4 +535,4 @@
 use std::ops::RangeInclusive;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=9;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=10;

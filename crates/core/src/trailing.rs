@@ -7,7 +7,7 @@
 use crate::book::{Book, LimitOrder, Orders, Slot};
 use crate::by_slot::BySlot;
 use crate::extremes::Extremes;
-use crate::triggers::{Mark, Stage, reaches};
+use crate::triggers::{Mark, QueuePlace, Stage, reaches};
 use rialto_model::{Distance, DistanceKind, OrderId, Price, Quantity, Side, TrailTerms};
 use std::collections::VecDeque;
 
@@ -40,34 +40,45 @@ const VACANT: Follower = Follower {
     neighbours: [0; 2],
 };
 
-/// The trailing stops of all instruments, by slot.
-pub(crate) struct Followers(BySlot<Follower>);
+/// What the waiting orders of all instruments have beside their books, by slot.
+pub(crate) struct WaitingSlots {
+    /// Of those with a fixed trigger price.
+    places: BySlot<QueuePlace>,
+    /// Of trailing stops.
+    followers: BySlot<Follower>,
+}
 
-impl Followers {
-    pub(crate) fn new() -> Followers {
-        Followers(BySlot::new(VACANT))
+impl WaitingSlots {
+    pub(crate) fn new() -> WaitingSlots {
+        let places = BySlot::new(QueuePlace::new(OrderId(0)));
+        WaitingSlots { places, followers: BySlot::new(VACANT) }
     }
 
-    pub(crate) fn get(&self, slot: Slot) -> &Follower {
-        self.0.get(slot)
+    /// The place of an order with a fixed trigger price.
+    pub(crate) fn place(&self, slot: Slot) -> QueuePlace {
+        *self.places.get(slot)
     }
 
-    fn get_mut(&mut self, slot: Slot) -> &mut Follower {
-        self.0.get_mut(slot)
+    pub(crate) fn set_place(&mut self, slot: Slot, place: QueuePlace) {
+        self.places.set(slot, place);
     }
 
-    fn set(&mut self, slot: Slot, follower: Follower) {
-        self.0.set(slot, follower);
+    pub(crate) fn follower(&self, slot: Slot) -> &Follower {
+        self.followers.get(slot)
+    }
+
+    fn follower_mut(&mut self, slot: Slot) -> &mut Follower {
+        self.followers.get_mut(slot)
     }
 
     /// Links two neighbours in a list, and keeps its ends; zero is none.
     fn link(&mut self, before: u32, behind: u32, ends: &mut [u32; 2]) {
         match Slot::new(before) {
-            Some(slot) => self.get_mut(slot).neighbours[1] = behind,
+            Some(slot) => self.follower_mut(slot).neighbours[1] = behind,
             None => ends[0] = behind,
         }
         match Slot::new(behind) {
-            Some(slot) => self.get_mut(slot).neighbours[0] = before,
+            Some(slot) => self.follower_mut(slot).neighbours[0] = before,
             None => ends[1] = before,
         }
     }
@@ -164,31 +175,31 @@ impl Trailing {
     pub(crate) fn add(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         order: LimitOrder,
         trail: TrailTerms,
     ) -> Option<Slot> {
         let order = LimitOrder { price: trail.activation_price, ..order };
         let slot = self.inactive.insert(orders, order).ok()?;
-        followers.set(slot, Follower { trail, ..VACANT });
+        waiting.followers.set(slot, Follower { trail, ..VACANT });
         self.count += 1;
         self.quantity = self.quantity.checked_add(order.quantity)?;
-        self.append(followers, slot);
+        self.append(waiting, slot);
         Some(slot)
     }
 
     /// Puts an order, the newest, at the end of the list.
-    pub(crate) fn append(&mut self, followers: &mut Followers, slot: Slot) {
+    pub(crate) fn append(&mut self, waiting: &mut WaitingSlots, slot: Slot) {
         let newest = self.ends[1];
-        followers.link(newest, slot.at(), &mut self.ends);
-        followers.link(slot.at(), 0, &mut self.ends);
+        waiting.link(newest, slot.at(), &mut self.ends);
+        waiting.link(slot.at(), 0, &mut self.ends);
     }
 
     /// Restores an order. It is [appended](Trailing::append) later, in order of entry.
     pub(crate) fn restore(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         order: LimitOrder,
         (trail, progress): (TrailTerms, Progress),
     ) -> Option<Slot> {
@@ -212,40 +223,40 @@ impl Trailing {
             }
         };
         let slot = book.insert(orders, order).ok()?;
-        followers.set(slot, Follower { trail, progress, ..VACANT });
+        waiting.followers.set(slot, Follower { trail, progress, ..VACANT });
         self.count += 1;
         self.quantity = self.quantity.checked_add(order.quantity)?;
         Some(slot)
     }
 
-    /// Makes an order larger where it stands.
-    pub(crate) fn enlarge(
+    /// Changes the quantity of an order, which keeps its place.
+    pub(crate) fn resize(
         &mut self,
         orders: &mut Orders,
-        followers: &Followers,
+        waiting: &WaitingSlots,
         slot: Slot,
-        by: Quantity,
+        quantity: Quantity,
     ) {
-        let Follower { trail, progress, .. } = followers.get(slot);
+        let Follower { trail, progress, .. } = waiting.follower(slot);
         let book = match progress {
             Progress::Inactive => &mut self.inactive,
             Progress::Active(_) => &mut self.active[trail.distance.kind() as usize],
             Progress::Reached { .. } => &mut self.reached,
         };
-        book.enlarge(orders, slot, by);
-        self.quantity.0 += by.0;
+        self.quantity.0 += quantity.0 - orders.get(slot).remaining.0;
+        book.resize(orders, slot, quantity);
     }
 
     /// Removes an order of a side.
     pub(crate) fn remove(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         slot: Slot,
         side: Side,
     ) {
-        let Follower { trail, progress, neighbours: [before, behind] } = *followers.get(slot);
-        followers.link(before, behind, &mut self.ends);
+        let Follower { trail, progress, neighbours: [before, behind] } = *waiting.follower(slot);
+        waiting.link(before, behind, &mut self.ends);
         let book = match progress {
             Progress::Inactive => &mut self.inactive,
             Progress::Active(point) => {
@@ -325,7 +336,9 @@ impl Trailing {
                 return None;
             };
             match self.inactive.ends_at(mark.side, price) {
-                Some((first, _)) if orders.get(first).id <= mark.upto => return Some(first),
+                Some((first, _)) if QueuePlace::new(orders.get(first).id) <= mark.upto => {
+                    return Some(first);
+                }
                 // Only orders are left here that came later.
                 _ => mark.behind = Some(price),
             }
@@ -337,16 +350,16 @@ impl Trailing {
     pub(crate) fn activate(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         slot: Slot,
         (side, price): (Side, Price),
         tick: Price,
     ) {
-        let trail = followers.get(slot).trail;
+        let trail = waiting.follower(slot).trail;
         let active = &mut self.active[trail.distance.kind() as usize];
         self.inactive.move_to(active, orders, slot, (side, key(side, trail.distance)));
         let point = self.extremes[side as usize].follow(price);
-        followers.get_mut(slot).progress = Progress::Active(point);
+        waiting.follower_mut(slot).progress = Progress::Active(point);
         let trigger = trail.distance.trigger(side, price, tick);
         let nearest = &mut self.nearest[side as usize];
         *nearest = nearer(side, *nearest, trigger);
@@ -356,7 +369,7 @@ impl Trailing {
     pub(crate) fn reach(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         mark: &mut Mark,
         tick: Price,
         levels_left: &mut u32,
@@ -381,14 +394,14 @@ impl Trailing {
                 let farthest = extremes.farthest().expect("an active order follows the price");
                 let soonest = distance.trigger(side, farthest, tick);
                 if is_reached(soonest) {
-                    let Progress::Active(point) = followers.get(first).progress else {
+                    let Progress::Active(point) = waiting.follower(first).progress else {
                         unreachable!("it is among the active ones");
                     };
                     let extreme = extremes.since(point);
                     let trigger = distance.trigger(side, extreme, tick);
                     match trigger.filter(|_| is_reached(trigger)) {
                         Some(trigger) => {
-                            self.set_reached(orders, followers, first, (side, trigger));
+                            self.set_reached(orders, waiting, first, (side, trigger));
                             *levels_left = levels_left.saturating_sub(LEVELS_PER_REACHED - 1);
                         }
                         // The others at this distance became active later, and are no nearer.
@@ -415,15 +428,15 @@ impl Trailing {
     fn set_reached(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         slot: Slot,
         (side, trigger): (Side, Price),
     ) {
-        let Follower { trail, progress, .. } = *followers.get(slot);
+        let Follower { trail, progress, .. } = *waiting.follower(slot);
         let Progress::Active(point) = progress else { unreachable!("it is active") };
         let active = &mut self.active[trail.distance.kind() as usize];
         active.move_to(&mut self.reached, orders, slot, (side.opposite(), trigger));
-        followers.get_mut(slot).progress = Progress::Reached { trigger, point };
+        waiting.follower_mut(slot).progress = Progress::Reached { trigger, point };
     }
 
     /// The order reached by the first mark, which is of a side, that is entered next, and its trigger price.
@@ -436,7 +449,7 @@ impl Trailing {
     pub(crate) fn is_sound(
         &self,
         orders: &Orders,
-        followers: &Followers,
+        waiting: &WaitingSlots,
         marks: &VecDeque<Mark>,
         (last, tick): (Price, Price),
     ) -> bool {
@@ -444,7 +457,7 @@ impl Trailing {
         let mut followed = [0, 0];
         let mut sum = 0_i128;
         let (mut listed, mut newest) = (0, OrderId(0));
-        for slot in self.slots(followers) {
+        for slot in self.slots(waiting) {
             let order = orders.get(slot);
             if order.id <= newest || listed == self.count {
                 return false;
@@ -453,7 +466,7 @@ impl Trailing {
             sum += i128::from(order.remaining.0);
         }
         let is_in_place = |book: &Book, side: Side, slot: Slot, followed: &mut [u64; 2]| {
-            let Follower { trail, progress, .. } = *followers.get(slot);
+            let Follower { trail, progress, .. } = *waiting.follower(slot);
             let price = book.locate(orders, slot).1;
             match progress {
                 Progress::Inactive => {
@@ -505,8 +518,8 @@ impl Trailing {
     }
 
     /// All orders, the oldest first.
-    pub(crate) fn slots<'a>(&self, followers: &'a Followers) -> impl Iterator<Item = Slot> + 'a {
-        let behind = |slot: &Slot| Slot::new(followers.get(*slot).neighbours[1]);
+    pub(crate) fn slots<'a>(&self, waiting: &'a WaitingSlots) -> impl Iterator<Item = Slot> + 'a {
+        let behind = |slot: &Slot| Slot::new(waiting.follower(*slot).neighbours[1]);
         std::iter::successors(self.oldest(), behind)
     }
 }

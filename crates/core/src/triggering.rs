@@ -37,7 +37,7 @@ impl Core {
     fn mark_triggers(&mut self, at: u16, last: Price) {
         let market = &mut self.markets[usize::from(at)];
         let tick = market.rules().tick;
-        if market.triggers.mark(&self.orders, last, tick) {
+        if market.triggers.mark(&self.waiting, last, tick) {
             self.begin_triggering(at);
         }
     }
@@ -54,10 +54,10 @@ impl Core {
             return;
         }
         let tick = market.rules().tick;
-        let (orders, followers) = (&mut self.orders, &mut self.followers);
+        let (orders, waiting) = (&mut self.orders, &mut self.waiting);
         let mut levels_left = levels;
         if market.has_queued_lists()
-            || market.triggers.next(orders, followers, tick, &mut levels_left).is_some()
+            || market.triggers.next(orders, waiting, tick, &mut levels_left).is_some()
             || levels_left == 0
         {
             market.triggers.has_turn = true;
@@ -87,8 +87,8 @@ impl Core {
             } else {
                 let market = &mut self.markets[usize::from(at)];
                 let tick = market.rules().tick;
-                let (orders, followers) = (&mut self.orders, &mut self.followers);
-                let step = market.triggers.next(orders, followers, tick, &mut levels_left);
+                let (orders, waiting) = (&mut self.orders, &mut self.waiting);
+                let step = market.triggers.next(orders, waiting, tick, &mut levels_left);
                 let Some(step) = step else { break };
                 *budget -= 1;
                 has_events = true;
@@ -125,8 +125,8 @@ impl Core {
         let mut levels_left = LEVELS_PER_CHECK;
         let market = &mut self.markets[usize::from(at)];
         let (last, tick) = (market.last_price, market.rules().tick);
-        let (orders, followers) = (&mut self.orders, &mut self.followers);
-        let step = market.triggers.next(orders, followers, tick, &mut levels_left);
+        let (orders, waiting) = (&mut self.orders, &mut self.waiting);
+        let step = market.triggers.next(orders, waiting, tick, &mut levels_left);
         if step.is_none() && market.triggers.marks.is_empty() {
             return self.activate(at, slot, sink);
         }
@@ -150,9 +150,9 @@ impl Core {
         let detail = self.open.get(slot.at());
         let (side, account) = (detail.attributes.side, detail.account);
         let order = self.orders.get(slot).id;
-        let (orders, followers) = (&mut self.orders, &mut self.followers);
-        market.triggers.activate(orders, followers, slot, (side, last), tick);
-        let extreme = market.triggers.extreme(&self.followers, slot, side);
+        let (orders, waiting) = (&mut self.orders, &mut self.waiting);
+        market.triggers.activate(orders, waiting, slot, (side, last), tick);
+        let extreme = market.triggers.extreme(&self.waiting, slot, side);
         sink.event(&Event::TrailActivated(TrailActivated {
             order,
             account: self.accounts.get(account).id,
@@ -173,9 +173,9 @@ impl Core {
         let mut limit = detail.price;
         if attributes.role == Role::TrailingMarket {
             // The limit it was accepted with is the worst of all that it might have had.
-            let (followers, tick) = (&self.followers, market.rules().tick);
+            let (waiting, tick) = (&self.waiting, market.rules().tick);
             let trigger =
-                market.triggers.trigger_price(&self.orders, followers, slot, &attributes, tick);
+                market.triggers.trigger_price(&self.orders, waiting, slot, &attributes, tick);
             let trigger = trigger.expect("it was reached");
             let protection = market.protection_price(side, trigger);
             limit = match side {
@@ -216,7 +216,7 @@ impl Core {
         }));
         let range = market.trading_range();
         let triggers = &mut self.markets[usize::from(at)].triggers;
-        triggers.remove(&mut self.orders, &mut self.followers, slot, attributes);
+        triggers.remove(&mut self.orders, &mut self.waiting, slot, attributes);
         if self.rules_version >= WITH_LINKS {
             triggers.forget_marks_if_none_wait();
         }

@@ -3,7 +3,7 @@
 use crate::ORDERS_PER_COMMAND;
 use crate::book::{Book, LimitOrder, Orders, Slot};
 use crate::orders::Attributes;
-use crate::trailing::{Followers, Progress, Trailing};
+use crate::trailing::{Progress, Trailing, WaitingSlots};
 use rialto_model::{Condition, DistanceKind, OrderId, Price, Quantity, Side, Trigger};
 use std::collections::VecDeque;
 
@@ -16,6 +16,23 @@ pub(crate) const WITH_TRAILING: u32 = 7;
 pub(crate) const MARKS_MAX: usize = 65_536;
 /// When the number of queued marks is a power of two from this one on, the marks of ended orders are removed.
 const OWN_MARKS_MIN: usize = 256;
+
+/// The place of a waiting order: its trigger price is compared with the prices after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct QueuePlace {
+    /// The newest order of the instrument that had waited when it took its place: itself, unless its trigger
+    /// price was amended.
+    pub(crate) order: OrderId,
+    /// How many trigger prices had been amended since then.
+    pub(crate) amended: u64,
+}
+
+impl QueuePlace {
+    /// The place of an order that was just entered.
+    pub(crate) fn new(order: OrderId) -> QueuePlace {
+        QueuePlace { order, amended: 0 }
+    }
+}
 
 /// What of a mark is handled next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +55,14 @@ pub(crate) struct Mark {
     /// The side of [`Triggers::book`].
     pub(crate) side: Side,
     pub(crate) price: Price,
-    /// The newest order that was waiting when the price was reached.
-    pub(crate) upto: OrderId,
+    /// The last place that was taken when the price was reached.
+    pub(crate) upto: QueuePlace,
     pub(crate) stage: Stage,
     /// The price of the stage's book behind which the next order is looked for, if some were passed over.
     pub(crate) behind: Option<Price>,
     /// The nearest trigger price of the active trailing stops that were passed over.
     pub(crate) nearest: Option<Price>,
-    /// Whether it is about the order `upto` alone, which it makes active.
+    /// Whether it is about the order of `upto` alone, which it makes active.
     pub(crate) is_own: bool,
 }
 
@@ -62,8 +79,8 @@ pub(crate) struct Triggers {
     pub(crate) book_above: Price,
     /// No last price above this does.
     pub(crate) book_below: Price,
-    /// The newest order that was ever added.
-    pub(crate) newest: OrderId,
+    /// The last place that was taken.
+    pub(crate) newest: QueuePlace,
     /// In the order in which the prices were reached.
     pub(crate) marks: VecDeque<Mark>,
     /// Since the first trailing stop.
@@ -91,7 +108,7 @@ impl Triggers {
             below: Price::ZERO,
             book_above: Price::MAX,
             book_below: Price::ZERO,
-            newest: OrderId(0),
+            newest: QueuePlace::new(OrderId(0)),
             marks: VecDeque::new(),
             trailing: None,
             has_turn: false,
@@ -109,10 +126,10 @@ impl Triggers {
     pub(crate) fn slots<'a>(
         &'a self,
         orders: &'a Orders,
-        followers: &'a Followers,
+        waiting: &'a WaitingSlots,
     ) -> impl Iterator<Item = Slot> + 'a {
         let trailing = self.trailing.as_ref().into_iter();
-        let trailing = trailing.flat_map(move |trailing| trailing.slots(followers));
+        let trailing = trailing.flat_map(move |trailing| trailing.slots(waiting));
         self.book.all_orders(orders).chain(trailing)
     }
 
@@ -139,7 +156,7 @@ impl Triggers {
     pub(crate) fn add(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         order: LimitOrder,
         condition: &Condition,
     ) -> Option<Slot> {
@@ -148,7 +165,9 @@ impl Triggers {
                 let side = book_side(order.side, trigger);
                 let waits = LimitOrder { side, price: trigger.price, ..order };
                 let slot = self.book.insert(orders, waits).ok()?;
-                self.expect(order.id, side, trigger.price);
+                self.newest = QueuePlace::new(order.id);
+                waiting.set_place(slot, self.newest);
+                self.expect(side, trigger.price);
                 Some(slot)
             }
             Condition::Trail(trail) => {
@@ -157,8 +176,8 @@ impl Triggers {
                     self.marks.reserve(2 * ORDERS_PER_COMMAND as usize);
                 }
                 let trailing = self.trailing.get_or_insert_with(|| Box::new(Trailing::new()));
-                let slot = trailing.add(orders, followers, order, *trail)?;
-                self.newest = order.id;
+                let slot = trailing.add(orders, waiting, order, *trail)?;
+                self.newest = QueuePlace::new(order.id);
                 self.update_bounds();
                 Some(slot)
             }
@@ -169,21 +188,21 @@ impl Triggers {
     pub(crate) fn activate(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         slot: Slot,
         (side, last): (Side, Price),
         tick: Price,
     ) {
         let price = self.marks.front().map_or(last, |mark| mark.price);
         let trailing = self.trailing.as_mut().expect("it is one of them");
-        trailing.activate(orders, followers, slot, (side, price), tick);
+        trailing.activate(orders, waiting, slot, (side, price), tick);
         self.update_bounds();
     }
 
     /// The extreme that a trailing stop has followed up to now, if it is active.
-    pub(crate) fn extreme(&self, followers: &Followers, slot: Slot, side: Side) -> Option<Price> {
+    pub(crate) fn extreme(&self, waiting: &WaitingSlots, slot: Slot, side: Side) -> Option<Price> {
         let (Progress::Active(point) | Progress::Reached { point, .. }) =
-            followers.get(slot).progress
+            waiting.follower(slot).progress
         else {
             return None;
         };
@@ -199,7 +218,7 @@ impl Triggers {
     pub(crate) fn trigger_price(
         &self,
         orders: &Orders,
-        followers: &Followers,
+        waiting: &WaitingSlots,
         slot: Slot,
         attributes: &Attributes,
         tick: Price,
@@ -207,41 +226,63 @@ impl Triggers {
         if !attributes.role.trails() {
             return Some(self.book.locate(orders, slot).1);
         }
-        if let Progress::Reached { trigger, .. } = followers.get(slot).progress {
+        if let Progress::Reached { trigger, .. } = waiting.follower(slot).progress {
             return Some(trigger);
         }
-        let extreme = self.extreme(followers, slot, attributes.side)?;
-        followers.get(slot).trail.distance.trigger(attributes.side, extreme, tick)
+        let extreme = self.extreme(waiting, slot, attributes.side)?;
+        waiting.follower(slot).trail.distance.trigger(attributes.side, extreme, tick)
     }
 
-    /// Makes a waiting order larger where it stands.
-    pub(crate) fn enlarge(
+    /// Changes the quantity of a waiting order, which keeps its place.
+    pub(crate) fn resize(
         &mut self,
         orders: &mut Orders,
-        followers: &Followers,
+        waiting: &WaitingSlots,
         slot: Slot,
         attributes: Attributes,
-        by: Quantity,
+        quantity: Quantity,
     ) {
         match &mut self.trailing {
             Some(trailing) if attributes.role.trails() => {
-                trailing.enlarge(orders, followers, slot, by);
+                trailing.resize(orders, waiting, slot, quantity);
             }
-            _ => self.book.enlarge(orders, slot, by),
+            _ => self.book.resize(orders, slot, quantity),
         }
+    }
+
+    /// Changes the trigger price and the quantity of an order that has not been triggered. It stands behind
+    /// the orders that wait at that price.
+    pub(crate) fn amend_trigger(
+        &mut self,
+        orders: &mut Orders,
+        waiting: &mut WaitingSlots,
+        slot: Slot,
+        (price, quantity): (Price, Quantity),
+    ) {
+        let (side, _) = self.book.locate(orders, slot);
+        self.book.move_to_price(orders, slot, price, quantity);
+        self.newest.amended += 1;
+        waiting.set_place(slot, self.newest);
+        self.expect(side, price);
+    }
+
+    /// Whether a price has triggered an order with a fixed trigger price.
+    pub(crate) fn is_triggered(&self, orders: &Orders, waiting: &WaitingSlots, slot: Slot) -> bool {
+        let ((side, price), place) = (self.book.locate(orders, slot), waiting.place(slot));
+        self.marks.iter().any(|mark| mark.covers(side, price) && place <= mark.upto)
     }
 
     /// Removes a waiting order.
     pub(crate) fn remove(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         slot: Slot,
         attributes: Attributes,
     ) {
         match &mut self.trailing {
             Some(trailing) if attributes.role.trails() => {
-                trailing.remove(orders, followers, slot, attributes.side);
+                trailing.remove(orders, waiting, slot, attributes.side);
                 if trailing.len() == 0
                     && let Some(mark) = self.marks.front_mut()
                     && matches!(mark.stage, Stage::Distances(_))
@@ -296,7 +337,7 @@ impl Triggers {
 
     /// Marks what a last price reaches. Returns whether there is anything.
     #[cold]
-    pub(crate) fn mark(&mut self, orders: &Orders, last: Price, tick: Price) -> bool {
+    pub(crate) fn mark(&mut self, waiting: &WaitingSlots, last: Price, tick: Price) -> bool {
         let trails = self.has_trailing();
         // The last price before, if every price is queued.
         let before = self.marks.back().filter(|_| trails).map(|mark| mark.price);
@@ -305,7 +346,10 @@ impl Triggers {
             let from = if side == Side::Sell { self.book_above } else { self.book_below };
             let is_beyond = reaches(side, last, from);
             // The order that was expected there may have been cancelled.
-            let next = if is_beyond { self.unreached(orders, side, Some(from)) } else { None };
+            let next = match is_beyond {
+                true => self.unreached(waiting, side, from),
+                false => None,
+            };
             let follows = match (before, &self.trailing) {
                 (Some(before), _) => before != last && reaches(side, last, before),
                 (None, Some(trailing)) => trails && trailing.is_reached(side, last),
@@ -316,7 +360,7 @@ impl Triggers {
                 self.add_mark(side, last);
             }
             if is_beyond {
-                let next = self.unreached(orders, side, Some(last));
+                let next = self.unreached(waiting, side, last);
                 match side {
                     Side::Sell => self.book_above = next.unwrap_or(Price::MAX),
                     Side::Buy => self.book_below = next.unwrap_or(Price::ZERO),
@@ -352,7 +396,8 @@ impl Triggers {
             // Those of orders that have ended meanwhile do nothing.
             let last_one = self.marks.back().map(|mark| mark.upto);
             self.marks.retain(|mark| {
-                !mark.is_own || Some(mark.upto) == last_one || orders.find(mark.upto).is_some()
+                let is_open = || orders.find(mark.upto.order).is_some();
+                !mark.is_own || Some(mark.upto) == last_one || is_open()
             });
         }
         self.add_mark(side, last);
@@ -363,27 +408,26 @@ impl Triggers {
     }
 
     /// The first trigger price from `from` on at which an order waits that no price has reached.
-    fn unreached(&self, orders: &Orders, side: Side, from: Option<Price>) -> Option<Price> {
-        let inside = from.and_then(|from| match side {
+    fn unreached(&self, waiting: &WaitingSlots, side: Side, from: Price) -> Option<Price> {
+        let inside = match side {
             Side::Sell => from.0.checked_sub(1),
             Side::Buy => from.0.checked_add(1),
-        });
+        };
         let levels = match inside {
             Some(price) => self.book.levels_behind(side, Price(price)),
             None => self.book.levels(side),
         };
         let is_unreached = |price: &Price| {
             let covering = self.marks.iter().filter(|mark| mark.covers(side, *price));
-            let upto = covering.map(|mark| mark.upto).max().unwrap_or(OrderId(0));
-            let last = self.book.ends_at(side, *price).map(|(_, last)| orders.get(last).id);
-            last.is_some_and(|last| last > upto)
+            let upto = covering.map(|mark| mark.upto).max();
+            let last = self.book.ends_at(side, *price).map(|(_, last)| waiting.place(last));
+            last > upto
         };
         levels.map(|level| level.price).find(is_unreached)
     }
 
-    /// Makes later prices find an order that was added to the book.
-    fn expect(&mut self, order: OrderId, side: Side, price: Price) {
-        self.newest = order;
+    /// Makes later prices find an order that was put into the book.
+    fn expect(&mut self, side: Side, price: Price) {
         match side {
             Side::Sell => self.book_above = self.book_above.min(price),
             Side::Buy => self.book_below = self.book_below.max(price),
@@ -396,7 +440,7 @@ impl Triggers {
     pub(crate) fn next(
         &mut self,
         orders: &mut Orders,
-        followers: &mut Followers,
+        waiting: &mut WaitingSlots,
         tick: Price,
         levels_left: &mut u32,
     ) -> Option<Step> {
@@ -413,9 +457,9 @@ impl Triggers {
                     step = trailing.next_active(orders, &mut mark, levels_left).map(Step::Activate);
                 }
                 (Stage::Distances(_), Some(trailing)) => {
-                    trailing.reach(orders, followers, &mut mark, tick, levels_left);
+                    trailing.reach(orders, waiting, &mut mark, tick, levels_left);
                 }
-                _ => step = self.next_entry(orders, &mut mark, levels_left).map(Step::Enter),
+                _ => step = self.next_entry(waiting, &mut mark, levels_left).map(Step::Enter),
             }
             self.marks[0] = mark;
             if step.is_some() {
@@ -430,7 +474,12 @@ impl Triggers {
     }
 
     /// The order of a mark that is entered next: the one with the nearest trigger price.
-    fn next_entry(&self, orders: &Orders, mark: &mut Mark, levels_left: &mut u32) -> Option<Slot> {
+    fn next_entry(
+        &self,
+        waiting: &WaitingSlots,
+        mark: &mut Mark,
+        levels_left: &mut u32,
+    ) -> Option<Slot> {
         let trailing = self.trailing.as_ref();
         let trailing = trailing.and_then(|trailing| trailing.first_reached(mark.side));
         while *levels_left > 0 {
@@ -453,7 +502,7 @@ impl Triggers {
                 return Some(slot);
             }
             match self.book.ends_at(mark.side, price) {
-                Some((first, _)) if orders.get(first).id <= mark.upto => return Some(first),
+                Some((first, _)) if waiting.place(first) <= mark.upto => return Some(first),
                 // Only orders are left here that came later.
                 _ => mark.behind = Some(price),
             }

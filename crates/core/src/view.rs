@@ -286,7 +286,7 @@ impl Core {
         let at = self.market(instrument).ok();
         let triggers = at.map(|at| &self.markets[usize::from(at)].triggers).into_iter();
         triggers
-            .flat_map(|triggers| triggers.slots(&self.orders, &self.followers))
+            .flat_map(|triggers| triggers.slots(&self.orders, &self.waiting))
             .map(|slot| self.order_view(slot))
     }
 
@@ -327,8 +327,8 @@ impl Core {
             return None;
         }
         let triggers = &self.markets[usize::from(detail.market)].triggers;
-        let extreme = triggers.extreme(&self.followers, slot, attributes.side);
-        Some(TrailState { trail: self.followers.get(slot).trail, extreme })
+        let extreme = triggers.extreme(&self.waiting, slot, attributes.side);
+        Some(TrailState { trail: self.waiting.follower(slot).trail, extreme })
     }
 
     fn links_of(&self, slot: Slot) -> Links {
@@ -342,7 +342,8 @@ impl Core {
         Links { list: list.id, other, take_profit, stop_loss }
     }
 
-    fn trigger_of(&self, slot: Slot, detail: &Detail) -> Option<Trigger> {
+    /// What an order waits for, unless it trails or does not wait.
+    pub(crate) fn trigger_of(&self, slot: Slot, detail: &Detail) -> Option<Trigger> {
         if !detail.attributes.role.waits() || detail.attributes.role.trails() {
             return None;
         }

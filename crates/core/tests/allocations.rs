@@ -5,11 +5,12 @@
 
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, Condition, ConditionalOrder, CurrencyId,
-    Distance, Done, DoneReason, EngineId, Event, IcebergOrder, InstrumentId, InstrumentKind,
-    InstrumentSpec, Leg, LinkKind, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef,
-    OrderSize, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
-    TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
+    AccountId, Amend, AmendTrigger, Amount, ClientOrderId, Command, Condition, ConditionalOrder,
+    CurrencyId, Distance, Done, DoneReason, EngineId, Event, IcebergOrder, InstrumentId,
+    InstrumentKind, InstrumentSpec, Leg, LinkKind, MemberId, NewOrder, OrderId, OrderKind,
+    OrderList, OrderRef, OrderSize, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger,
+    TriggerKind,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -160,7 +161,12 @@ impl Trader {
         if kind < 75 {
             let price = Some(Price(990 + self.below(21) as i64));
             let amend = Amend { account, order, price, quantity: None };
-            self.apply(&Command::Amend(amend));
+            let trigger_price = Price(990 + self.below(21) as i64);
+            let command = match self.below(3) {
+                0 => Command::AmendTrigger(AmendTrigger { amend, trigger_price }),
+                _ => Command::Amend(amend),
+            };
+            self.apply(&command);
         } else {
             self.open.swap_remove(which);
             self.apply(&Command::Cancel { account, order });
@@ -216,9 +222,7 @@ impl Trader {
             2 => OrderKind::FiveLevels,
             _ => OrderKind::Limit,
         };
-        let expires = expires && kind != OrderKind::FiveLevels;
         let time_in_force = match (kind, expires) {
-            (OrderKind::FiveLevels, _) => TimeInForce::Ioc,
             (_, true) => TimeInForce::Gtd,
             (_, false) => TimeInForce::Gtc,
         };

@@ -117,6 +117,16 @@ alterations! {
     exits_that_do_not_grow_are_noticed: ExitsDoNotGrow;
     an_entry_that_goes_on_is_noticed: EntriesGoOn;
     a_trade_of_an_entry_without_exits_is_noticed: UncoveredIsLost;
+    five_levels_that_rest_at_their_limit_are_noticed: FiveLevelsRestAtTheirLimit;
+    a_new_trigger_price_that_keeps_its_place_is_noticed: MovedTriggersByAge;
+    a_waiting_order_that_grows_at_the_end_is_noticed: WaitingOrdersGrowAtTheEnd;
+    a_new_trigger_price_reached_earlier_is_noticed: EarlierPricesTrigger;
+    a_triggered_order_that_moves_is_noticed: TriggeredOrdersMove;
+    a_protection_price_that_stands_still_is_noticed: ProtectionStandsStill;
+    a_second_order_that_keeps_its_reserve_is_noticed: SecondOrdersKeepTheirReserve;
+    legs_that_stay_are_noticed: LegsStay;
+    exits_that_pass_each_other_are_noticed: ExitsPassEachOther;
+    exits_that_cross_are_noticed: ExitsCross;
 }
 
 /// Since rules version 4 every limit in a book is on the tick.

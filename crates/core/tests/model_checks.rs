@@ -39,6 +39,9 @@ fn linked_orders_are_checked_in_the_documented_order() {
 #[test]
 fn an_amendment_is_checked_in_the_documented_order() {
     assert_eq!(documented("Amend"), reference::amend::amend_checks());
+    let mut documented = documented("AmendTrigger");
+    assert_eq!(documented.pop().as_deref(), Some("and then as *Amend*"));
+    assert_eq!(documented, reference::amend::amend_trigger_checks());
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn traded_account(command: &EngineCommand) -> Result<AccountId> {
         EngineCommand::PlaceList(list) => Ok(list.terms.account),
         EngineCommand::Cancel { account, .. } => Ok(*account),
         EngineCommand::Amend(amend) => Ok(amend.account),
+        EngineCommand::AmendTrigger(change) => Ok(change.amend.account),
         _ => {
             let message = "A batch can only enter, change and cancel orders.";
             Err(Error::new(ErrorKind::Invalid, "not_for_a_batch", message))

@@ -9,14 +9,14 @@ use crate::query::{
     ListOrders, ListRestrictions, QueryHandler,
 };
 use crate::{
-    AcceptClock, AmendOrder, Answer, AssignCalendar, Authorisation, CancelOrder, CancelOrders,
-    CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
-    Grant, HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance, MoveTransition,
-    NameTable, OrderRate, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders,
-    PlaceOrder, PlaceTrailingOrder, ReadAudit, ReadFeed, Refused, ReleaseWithdrawal, Resume, Scope,
-    Sender, SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
-    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
-    TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
+    AcceptClock, AmendOrder, AmendTriggerPrice, Answer, AssignCalendar, Authorisation, CancelOrder,
+    CancelOrders, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk,
+    Disconnect, Grant, HaltTrading, HoldWithdrawal, Kill, LiftKill, Listing, Live, Maintenance,
+    MoveTransition, NameTable, OrderRate, PayOut, PlaceConditionalOrder, PlaceIcebergOrder,
+    PlaceLinkedOrders, PlaceOrder, PlaceTrailingOrder, ReadAudit, ReadFeed, Refused,
+    ReleaseWithdrawal, Resume, Scope, Sender, SetAuctionRules, SetCircuitBreaker, SetContractTerms,
+    SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal,
+    SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
 use rialto_bus::behaviour::Counters;
 use rialto_bus::{Context, Error, Handler, Result, bus};
@@ -35,7 +35,8 @@ bus! {
         requests through VenueBehaviours<Authorisation> {
             desk: Desk =>
                 boxed PlaceOrder, boxed PlaceConditionalOrder, boxed PlaceTrailingOrder,
-                boxed PlaceIcebergOrder, boxed PlaceLinkedOrders, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
+                boxed PlaceIcebergOrder, boxed PlaceLinkedOrders, boxed CancelOrder, boxed AmendOrder,
+                boxed AmendTriggerPrice, boxed CancelOrders,
                 boxed SetDeadMan, boxed Disconnect, boxed SubmitBatch,
                 boxed Deposit, boxed PayOut,
                 boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,

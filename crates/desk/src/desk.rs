@@ -204,6 +204,7 @@ pub fn enters_order(command: &Command) -> bool {
             | Command::PlaceIceberg(_)
             | Command::PlaceList(_)
             | Command::Amend(_)
+            | Command::AmendTrigger(_)
     )
 }
 

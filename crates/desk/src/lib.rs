@@ -82,12 +82,12 @@ pub use query::{
     QueryHandler, ReadFeed, Report, RequiredState, Status,
 };
 pub use request::{
-    AmendOrder, AssignCalendar, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
-    CreateInstrument, CreateMember, Deposit, Disconnect, HaltTrading, HoldWithdrawal, Kill,
-    LiftKill, MoveTransition, PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders,
-    PlaceOrder, PlaceTrailingOrder, ReleaseWithdrawal, SetAuctionRules, SetCircuitBreaker,
-    SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, ToEngine,
+    AmendOrder, AmendTriggerPrice, AssignCalendar, CancelOrder, CancelOrders, CreateAccount,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, HaltTrading,
+    HoldWithdrawal, Kill, LiftKill, MoveTransition, PayOut, PlaceConditionalOrder,
+    PlaceIcebergOrder, PlaceLinkedOrders, PlaceOrder, PlaceTrailingOrder, ReleaseWithdrawal,
+    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, ToEngine,
 };
 pub use rialto_engine::{
     Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,

@@ -3,7 +3,7 @@
 use crate::Answer;
 use rialto_bus::Context;
 use rialto_model::{
-    Command, ConditionalOrder, Deposit, IcebergOrder, OrderList, OrderSize, Outcome,
+    AmendTrigger, Command, ConditionalOrder, Deposit, IcebergOrder, OrderList, OrderSize, Outcome,
     RestrictionTarget, TrailingOrder,
 };
 
@@ -45,6 +45,10 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
             }
         }
         Command::Amend(amend) => cx.note("account", &amend.account.0),
+        Command::AmendTrigger(AmendTrigger { amend, trigger_price }) => {
+            cx.note("account", &amend.account.0);
+            cx.note("trigger_price_units", &trigger_price.0);
+        }
         Command::MassCancel(which) => cx.note("account", &which.account.0),
         Command::Cancel { account, .. }
         | Command::Disconnect { account }

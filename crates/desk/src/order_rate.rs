@@ -67,7 +67,10 @@ impl OrderRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rialto_model::{AccountId, InstrumentId, MassCancel, NewOrder, Price, Quantity, Side};
+    use rialto_model::{
+        AccountId, Amend, AmendTrigger, InstrumentId, MassCancel, NewOrder, OrderId, OrderRef,
+        Price, Quantity, Side,
+    };
 
     fn place() -> Command {
         let (account, instrument) = (AccountId(1), InstrumentId(1));
@@ -85,6 +88,17 @@ mod tests {
         let cancel = Command::MassCancel(MassCancel { account, instrument, side });
         assert!(orders.admits_at(one, &cancel, Duration::ZERO));
         assert_eq!([at(one, 400), at(one, 500), at(one, 500)], [false, true, false]);
+    }
+
+    #[test]
+    fn amendments_count_as_orders_do() {
+        let order = OrderRef::Id(OrderId(1));
+        let amend = Amend { account: AccountId(1), order, price: Some(Price(1)), quantity: None };
+        let change = AmendTrigger { amend, trigger_price: Price(1) };
+        let (orders, member) = (OrderRate::new(2), Some(MemberId(1)));
+        let admits = |command| orders.admits_at(member, &command, Duration::ZERO);
+        assert!(admits(Command::Amend(amend)) && admits(Command::AmendTrigger(change)));
+        assert!(!admits(Command::AmendTrigger(change)));
     }
 
     #[test]

@@ -4,11 +4,11 @@ use crate::{Answer, Scope};
 use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
-    AccountId, Amend, AuctionRules, CircuitBreakerRule, Command as EngineCommand, ConditionalOrder,
-    ContractTerms, CurrencyCode, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
-    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderList, OrderRef, Reference,
-    Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules, TrailingOrder,
-    Transfer,
+    AccountId, Amend, AmendTrigger, AuctionRules, CircuitBreakerRule, Command as EngineCommand,
+    ConditionalOrder, ContractTerms, CurrencyCode, HaltScope, IcebergOrder, InstrumentId,
+    InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderList, OrderRef,
+    Reference, Restrict, Restriction, RestrictionTarget, Scale, Timestamp, TradingRules,
+    TrailingOrder, Transfer,
 };
 
 /// A request that is one command to the engine.
@@ -123,6 +123,13 @@ requests! {
         amend: Amend,
     } needs Trade of |it: &AmendOrder| it.amend.account,
       command |it| EngineCommand::Amend(it.amend);
+
+    /// Changes the trigger price of an order.
+    "amend_trigger_price" AmendTriggerPrice {
+        /// The change.
+        change: AmendTrigger,
+    } needs Trade of |it: &AmendTriggerPrice| it.change.amend.account,
+      command |it| EngineCommand::AmendTrigger(it.change);
 
     /// Cancels orders of an account.
     "cancel_orders" CancelOrders {

@@ -4,14 +4,15 @@
 //! rejects are in the journal, so that a retry under the same client order id gets the same one.
 
 use crate::{
-    AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AssignCalendar, AtField, CancelOrder, CancelOrders,
-    CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FeedQuery,
-    FindCurrency, FindInstrument, GetPublishedSeq, GetReport, GetStatus, GetTime, HaltTrading,
-    HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition, PayOut, PlaceConditionalOrder,
-    PlaceIcebergOrder, PlaceLinkedOrders, PlaceOrder, PlaceTrailingOrder, PrivateChannel,
-    ReadAudit, ReadFeed, ReleaseWithdrawal, Resume, SetAuctionRules, SetCircuitBreaker,
-    SetContractTerms, SetDeadMan, SetInstrumentState, SetRestriction, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
+    AUDIT_PAGE_MAX, AcceptClock, AmendOrder, AmendTriggerPrice, AssignCalendar, AtField,
+    CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument, CreateMember,
+    Deposit, Disconnect, FeedQuery, FindCurrency, FindInstrument, GetPublishedSeq, GetReport,
+    GetStatus, GetTime, HaltTrading, HoldWithdrawal, IdentifyOrder, Kill, LiftKill, MoveTransition,
+    PayOut, PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders, PlaceOrder,
+    PlaceTrailingOrder, PrivateChannel, ReadAudit, ReadFeed, ReleaseWithdrawal, Resume,
+    SetAuctionRules, SetCircuitBreaker, SetContractTerms, SetDeadMan, SetInstrumentState,
+    SetRestriction, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -32,7 +33,7 @@ macro_rules! decided_later {
 
 decided_later! {
     PlaceOrder, PlaceConditionalOrder, PlaceTrailingOrder, PlaceIcebergOrder, PlaceLinkedOrders, CancelOrder,
-    AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit, Kill,
+    AmendOrder, AmendTriggerPrice, CancelOrders, SetDeadMan, Disconnect, Deposit, Kill,
     LiftKill, SetRestriction, PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal,
     CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules, SetAuctionRules,
     SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument, FindCurrency, GetTime,

@@ -4,16 +4,16 @@ mod stage;
 
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    AmendOrder, CancelOrder, CancelOrders, CreateCurrency, CreateMember, Deposit, DeskBus,
-    DeskConfig, Disconnect, Forbidden, Grant, HoldWithdrawal, OrderRate, Refused,
+    AmendOrder, AmendTriggerPrice, CancelOrder, CancelOrders, CreateCurrency, CreateMember,
+    Deposit, DeskBus, DeskConfig, Disconnect, Forbidden, Grant, HoldWithdrawal, OrderRate, Refused,
     ReleaseWithdrawal, Scope, Scopes, SetDeadMan, SetRulesVersion, SettleWithdrawal, SubmitBatch,
     ToEngine, VenueParts,
 };
 use rialto_disk::Faults;
 use rialto_engine::{StorageLevel, StorageReading, Submission};
 use rialto_model::{
-    AccountId, Amend, Amount, Command, CurrencyId, MassCancel, MemberId, OrderRef, Outcome, Price,
-    RejectReason, Scale, Seq, Transfer,
+    AccountId, Amend, AmendTrigger, Amount, Command, CurrencyId, MassCancel, MemberId, OrderRef,
+    Outcome, Price, RejectReason, Scale, Seq, Transfer,
 };
 use stage::{ALICE, BOB, Stage, bid, grant, name};
 use std::sync::Arc;
@@ -193,8 +193,12 @@ async fn when_little_of_the_disk_is_left_nothing_is_entered_and_all_else_passes(
     let amend = Amend { account: ALICE, order, price: Some(Price(99)), quantity: None };
     let error = bus.send(AmendOrder { amend, level: None }, &cx).await.expect_err("it enters one");
     assert_eq!(error.code(), "storage_low");
+    let change = AmendTrigger { amend, trigger_price: Price(98) };
+    let change = AmendTriggerPrice { change, level: None };
+    let error = bus.send(change, &cx).await.expect_err("it enters one, too");
+    assert_eq!(error.code(), "storage_low");
     assert_eq!(engine.released(), before, "no refusal is journaled");
-    assert_eq!(engine.storage().entries_refused(), 2);
+    assert_eq!(engine.storage().entries_refused(), 3);
     let cancel = CancelOrder { account: ALICE, order, level: None };
     bus.send(cancel, &cx).await.expect("a cancel");
     bus.send(cancel_all(ALICE), &cx).await.expect("a kill switch");

@@ -1,11 +1,13 @@
 //! Journal first: writes a command into the open batch, then applies it to the core.
 
 use crate::batch::{Batch, COMMAND_RECORD_BYTES_MAX, EVENT_RECORD_BYTES_MAX, Encoding};
-use crate::ingress::Answer;
+use crate::ingress::{Answer, Execution};
 use crate::sabotage::Sabotage;
 use crate::state::EngineState;
 use rialto_core::Core;
-use rialto_model::{Attribution, Command, Seq, Timestamp, encode_attribution, encode_command};
+use rialto_model::{
+    Attribution, Command, Outcome, Seq, Timestamp, encode_attribution, encode_command,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -171,6 +173,11 @@ impl BatchBuilder {
         let mut events = Encoding::new(time, record);
         let outcome = self.core.apply_attributed(seq, time, command, attribution, &mut events);
         let (len, execution) = events.finish();
+        // A tick may enter orders, none of which is its own.
+        let execution = match outcome {
+            Outcome::Order { .. } => execution,
+            _ => Execution::default(),
+        };
         batch.events.commit(len);
         // A segment has one rules version, and so has each group.
         batch.is_closed = batch.rules_version != self.core.rules_version();

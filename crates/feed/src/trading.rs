@@ -221,13 +221,18 @@ impl Feed {
         let order = &self.orders.slab[slot as usize];
         agree(at, event.order, "what remains", event.old_remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.old_price.0, order.terms.price.0)?;
-        // The exits of an order grow as it trades, be it that they wait for a price.
-        let waits = order.status == OrderStatus::Waiting;
-        agree(at, event.order, "its stay on the book", 1, i64::from(order.resting || waits))?;
+        let (resting, waits) = (order.resting, order.status == OrderStatus::Waiting);
         let more = Quantity(event.remaining.0 - event.old_remaining.0);
+        if !resting && !waits {
+            // Of an incoming order only the price changes, to the last one that it traded at.
+            let has_traded = order.filled > Quantity::ZERO;
+            agree(at, event.order, "its stay on the book", 1, i64::from(has_traded))?;
+            agree(at, event.order, "the quantity", event.quantity.0, order.quantity.0)?;
+            agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
+        }
         // Of an iceberg at the same price only the hidden quantity grows.
         let stays = order.iceberg.is_some() && event.price == event.old_price && more.0 > 0;
-        if !waits {
+        if resting {
             self.touch(index);
             let book = &mut self.markets[index].book;
             match stays {
@@ -237,8 +242,9 @@ impl Feed {
         }
         self.release(at, index, slot, event.old_reserved);
         let order = &mut self.orders.slab[slot as usize];
-        if event.price != event.old_price {
-            // A price of its own makes a market order for an auction a limit order.
+        if event.price != event.old_price && !waits {
+            // A price of its own makes a market order for an auction a limit order. A market order that
+            // waits stays one.
             order.terms.kind = OrderKind::Limit;
         }
         order.terms.price = event.price;

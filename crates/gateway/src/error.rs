@@ -349,6 +349,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::OrderExpired
         | R::OrderWaiting
         | R::OrderLinked
+        | R::OrderTriggered
         | R::RulesVersionOlder
         | R::ReferenceTooOld
         | R::StateChangeInvalid
@@ -399,12 +400,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownCalendar => Some("calendar"),
         R::UnknownTransition => Some("at"),
         R::TransitionInvalid => Some("to"),
-        R::UnknownOrder
-        | R::UnknownWithdrawal
-        | R::OrderExpired
-        | R::OrderWaiting
-        | R::OrderLinked => Some("id"),
-        R::TriggerPriceInvalid | R::WouldTrigger => Some("trigger_price"),
+        R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired | R::OrderWaiting => Some("id"),
+        R::TriggerPriceInvalid | R::WouldTrigger | R::OrderTriggered => Some("trigger_price"),
         R::TrailInvalid => Some("trail_distance"),
         R::DisplayQuantityInvalid => Some("display_quantity"),
         R::PriceNotPositive
@@ -417,7 +414,8 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::QuantityNotPositive
         | R::QuantityOffLot
         | R::QuantityTooLarge
-        | R::QuantityBelowFilled => Some("quantity"),
+        | R::QuantityBelowFilled
+        | R::OrderLinked => Some("quantity"),
         R::ExpiryInvalid => Some("expire_at"),
         R::ClientIdConflict => Some("client_order_id"),
         R::ReferenceMissing | R::ReferenceConflict => Some("reference"),

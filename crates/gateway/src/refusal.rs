@@ -1,14 +1,18 @@
 //! Adds values and limits to the errors of rejected orders.
 
+mod amendment;
 mod linked;
+
+pub(crate) use amendment::of_amendment;
 
 use crate::ApiError;
 use crate::gate::Gate;
 use rialto_bus::Context;
 use rialto_desk::{Freshness, GetBalances, GetInstrument, GetTicker, InstrumentSummary, Listing};
 use rialto_model::{
-    AccountId, Amount, Command, DistanceKind, Iceberg, Instrument, LinkKind, OrderKind, OrderList,
-    PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp, TrailTerms,
+    AccountId, Amount, Command, DistanceKind, Iceberg, Instrument, LinkKind, NewOrder, OrderKind,
+    OrderList, OrderSize, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    TrailTerms,
 };
 
 /// The parts of an order that a reject may be about.
@@ -27,6 +31,8 @@ pub(crate) struct Asked {
     pub(crate) minimum_quantity: Quantity,
     /// What it was to wait for, if it was a conditional order.
     pub(crate) condition: Option<Condition>,
+    /// The trigger price, if it was given.
+    pub(crate) trigger_price: Option<Price>,
     /// The most that it was to display, if it was an iceberg.
     pub(crate) display_quantity: Option<Quantity>,
     /// The orders that are linked with it.
@@ -38,16 +44,46 @@ impl Asked {
     pub(crate) fn with_extension(self, command: &Command) -> Asked {
         let mut asked = self;
         match command {
-            Command::PlaceConditional(_) => asked.condition = Some(Condition::Trigger),
+            Command::PlaceConditional(order) => {
+                asked.condition = Some(Condition::Trigger);
+                asked.trigger_price = Some(order.trigger.price);
+            }
             Command::PlaceTrailing(order) => asked.condition = Some(Condition::trail(&order.trail)),
             Command::PlaceIceberg(order) => asked.display_quantity = Some(order.display_quantity),
             Command::PlaceList(list) => {
                 asked.condition = list.condition.as_ref().map(Condition::of);
+                asked.trigger_price = list.condition.as_ref().and_then(trigger_price_of);
                 asked.list = Some(*list);
             }
             _ => {}
         }
         asked
+    }
+}
+
+/// The parts of an order that a reject may be about.
+pub(crate) fn asked_of(order: &NewOrder) -> Asked {
+    let NewOrder { account, side, kind, time_in_force, post_only, expire_at, price, .. } = *order;
+    let quantity = match order.size {
+        OrderSize::Base(quantity) => Some(quantity),
+        OrderSize::Quote(_) => None,
+    };
+    let price = Some(price).filter(|price| *price != Price::ZERO);
+    let minimum_quantity = order.minimum_quantity;
+    Asked {
+        account,
+        side,
+        kind,
+        time_in_force,
+        post_only,
+        expire_at,
+        price,
+        quantity,
+        minimum_quantity,
+        condition: None,
+        trigger_price: None,
+        display_quantity: None,
+        list: None,
     }
 }
 
@@ -58,6 +94,14 @@ pub(crate) enum Condition {
     Trigger,
     /// A trailing stop: the units of its distance, and whether the request has an activation price.
     Trail(DistanceKind, bool),
+}
+
+/// The trigger price that an order waits for.
+fn trigger_price_of(condition: &rialto_model::Condition) -> Option<Price> {
+    match condition {
+        rialto_model::Condition::Trigger(trigger) => Some(trigger.price),
+        rialto_model::Condition::Trail(_) => None,
+    }
 }
 
 impl Condition {
@@ -73,6 +117,12 @@ impl Condition {
     }
 }
 
+/// Why the engine refused a command, if it did.
+fn reason_of(error: &ApiError) -> Option<RejectReason> {
+    error.seq?;
+    RejectReason::ALL.iter().copied().find(|reason| reason.code() == error.code)
+}
+
 /// The same error with value and limit in its message, for rejects about a limit. The limits are
 /// the present ones, which may have changed since the decision.
 pub(crate) async fn with_limits(
@@ -82,16 +132,15 @@ pub(crate) async fn with_limits(
     on: &Listing,
     error: ApiError,
 ) -> ApiError {
-    let reason = RejectReason::ALL.iter().find(|reason| reason.code() == error.code);
-    let (Some(reason), Some(_)) = (reason, error.seq) else { return error };
-    if *reason == RejectReason::InvalidCombination {
+    let Some(reason) = reason_of(&error) else { return error };
+    if reason == RejectReason::InvalidCombination {
         if let Some((field, message)) = asked.list.as_ref().and_then(linked::combination) {
             return ApiError { message: message.into(), ..error.of(field) };
         }
         let (field, message) = combination(asked);
         return ApiError { message: message.into(), ..error.of(field) };
     }
-    if *reason == RejectReason::WrongPhase {
+    if reason == RejectReason::WrongPhase {
         return error.of(field_out_of_phase(asked));
     }
     let (mut error, mut asked) = (error, *asked);
@@ -99,20 +148,20 @@ pub(crate) async fn with_limits(
     let summary = gate.read(cx, question, Freshness::Now).await.ok().map(|found| found.answer);
     let mut within = None;
     if let (Some(list), Some(summary)) = (asked.list, &summary) {
-        if *reason == RejectReason::ExitPriceInvalid {
+        if reason == RejectReason::ExitPriceInvalid {
             let (field, message) = linked::prices(&asked, &list, on);
             return ApiError { message: message.into(), ..error.of(field) };
         }
         let is_pair = list.kind == LinkKind::Oco;
-        if *reason == RejectReason::WouldCross && is_pair && asked.post_only == PostOnly::Off {
+        if reason == RejectReason::WouldCross && is_pair && asked.post_only == PostOnly::Off {
             return ApiError { message: linked::WOULD_TRADE.into(), ..error.of("price") };
         }
-        if let Some((field, leg, of_leg)) = linked::leg_of(*reason, &asked, &list, summary) {
-            error.field = linked::field_of(*reason, &leg).map(Into::into);
+        if let Some((field, leg, of_leg)) = linked::leg_of(reason, &asked, &list, summary) {
+            error.field = linked::field_of(reason, &leg).map(Into::into);
             (asked, within) = (of_leg, Some(field));
         }
     }
-    let error = of_one(gate, cx, *reason, &asked, on, summary.as_ref(), error).await;
+    let error = of_one(gate, cx, reason, &asked, on, summary.as_ref(), error).await;
     match within {
         Some(field) => error.within(field),
         None => error,
@@ -156,16 +205,6 @@ async fn of_one(
     }
 }
 
-/// The error of an amendment, which has no display quantity: it names the quantity.
-pub(crate) fn of_amendment(error: ApiError) -> ApiError {
-    if error.code != RejectReason::DisplayQuantityInvalid.code() {
-        return error;
-    }
-    let most = Iceberg::TRANCHES_MAX;
-    let message = format!("The new quantity is more than {most} times the display_quantity.");
-    ApiError { message: message.into(), ..error.of("quantity") }
-}
-
 /// The field that does not go with the others, and why.
 fn combination(asked: &Asked) -> (&'static str, String) {
     let (kind, in_force) = (asked.kind.name(), asked.time_in_force.name());
@@ -179,11 +218,6 @@ fn combination(asked: &Asked) -> (&'static str, String) {
         iceberg_combination(asked)
     } else if let Some(message) = minimum_quantity(asked) {
         ("minimum_quantity", message)
-    } else if asked.kind == OrderKind::FiveLevels && !trades_at_once {
-        let message = format!(
-            "The time_in_force of an order of kind {kind} is {in_force}; it must be ioc or fok."
-        );
-        ("time_in_force", message)
     } else if asked.kind.takes_levels() && for_auction {
         ("time_in_force", format!("An order of kind {kind} takes part in no auction."))
     } else if asked.kind.takes_levels() && asked.price.is_some_and(|price| price != Price::ZERO) {
@@ -199,6 +233,12 @@ fn combination(asked: &Asked) -> (&'static str, String) {
         ("quote_amount", format!("An order with time_in_force {in_force} has a quantity only."))
     } else if for_auction {
         ("price", format!("A market order with time_in_force {in_force} has no price."))
+    } else if asked.kind == OrderKind::FiveLevels {
+        let message = format!(
+            "The time_in_force of an order of kind {kind} is {in_force}; before rules version 10 it \
+             must be ioc or fok."
+        );
+        ("time_in_force", message)
     } else {
         let message = format!(
             "The time_in_force of a market order is {in_force}; before rules version 5 it must be \
@@ -307,6 +347,18 @@ fn limit(
         RejectReason::PriceOffTick => {
             let tick = rules.tick.decimal(on.price_scale);
             format!("The price {} is not a multiple of the tick {tick}.", price()?)
+        }
+        RejectReason::TriggerPriceInvalid => {
+            let (price, tick) = (asked.trigger_price?, rules.tick);
+            let said = price.decimal(on.price_scale);
+            if price <= Price::ZERO {
+                format!("The trigger price {said} is not above zero.")
+            } else if price.0 % tick.0 != 0 {
+                let tick = tick.decimal(on.price_scale);
+                format!("The trigger price {said} is not a multiple of the tick {tick}.")
+            } else {
+                return None;
+            }
         }
         RejectReason::QuantityOffLot => {
             let lot = rules.lot.decimal(on.quantity_scale);

@@ -25,6 +25,19 @@ pub struct Amend {
     pub quantity: Option<Quantity>,
 }
 
+/// A change of an order that waits for a fixed trigger price: of this price, and of its limit and quantity if
+/// they are given.
+///
+/// At its new trigger price the order stands behind those that wait there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AmendTrigger {
+    /// The order, and what else changes.
+    #[serde(flatten)]
+    pub amend: Amend,
+    /// The new trigger price.
+    pub trigger_price: Price,
+}
+
 /// Which of an account's orders to cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MassCancel {
@@ -246,6 +259,8 @@ pub enum Command {
     PlaceIceberg(IcebergOrder),
     /// Enters linked orders.
     PlaceList(OrderList),
+    /// Changes the trigger price of an order.
+    AmendTrigger(AmendTrigger),
 }
 
 impl Command {
@@ -292,6 +307,7 @@ impl Command {
             Command::PlaceTrailing(_) => CommandKind::PlaceTrailing,
             Command::PlaceIceberg(_) => CommandKind::PlaceIceberg,
             Command::PlaceList(_) => CommandKind::PlaceList,
+            Command::AmendTrigger(_) => CommandKind::AmendTrigger,
         }
     }
 }

@@ -335,6 +335,8 @@ enumeration! {
         PlaceIceberg = 30, "place_iceberg";
         /// [`crate::Command::PlaceList`]
         PlaceList = 31, "place_list";
+        /// [`crate::Command::AmendTrigger`]
+        AmendTrigger = 32, "amend_trigger";
     }
 }
 

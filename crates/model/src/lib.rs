@@ -59,7 +59,7 @@ pub use codec::{
     decode_attribution, decode_command, decode_events, encode_attribution, encode_command,
     encode_event,
 };
-pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
+pub use command::{Amend, AmendTrigger, Command, Deposit, MassCancel, Transfer};
 pub use contract::{ContractTerms, LotFees};
 pub use enumeration::Enumeration;
 pub use event::{

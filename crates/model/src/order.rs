@@ -39,8 +39,8 @@ enumeration! {
         /// Trades at once at the best price of the other side, and at no other. What is left ends, or
         /// rests at that price. Since rules version 5.
         BestPrice = 2, "best_price";
-        /// Trades at once at the best five prices of the other side, and never rests. Since rules
-        /// version 5.
+        /// Trades at once at the best five prices of the other side. What is left ends, or since rules
+        /// version 10 rests at the last price that it traded at. Since rules version 5.
         FiveLevels = 3, "five_levels";
     }
 }

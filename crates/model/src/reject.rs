@@ -109,11 +109,12 @@ reasons! {
     CircuitBreakerInvalid = 63, "circuit_breaker_invalid", "The instrument of a circuit breaker must follow its calendar and have a reference price, its range must be below 1000000 ppm, and its halt last from a millisecond to a day.";
     TriggerPriceInvalid = 64, "trigger_price_invalid", "The trigger price must be positive and a multiple of the tick.";
     WouldTrigger = 65, "would_trigger", "The last price has reached the trigger price already.";
-    OrderWaiting = 66, "order_waiting", "The order waits for its trigger and cannot be amended: cancel it and enter another.";
+    OrderWaiting = 66, "order_waiting", "Before rules version 10, an order that waits for its trigger cannot be amended: cancel it and enter another.";
     TrailInvalid = 67, "trail_invalid", "The distance must be a positive multiple of the tick, or 1 to 999,999 millionths, and leave a positive trigger price.";
     DisplayQuantityInvalid = 68, "display_quantity_invalid", "What an order displays must be a valid quantity, less than the order's, and at least a hundredth of it.";
     ExitPriceInvalid = 69, "exit_price_invalid", "The take-profit must be beyond the stop-loss, and the limit of an order that may rest between them.";
-    OrderLinked = 70, "order_linked", "The order is one of linked orders and cannot be amended: cancel it and enter others.";
+    OrderLinked = 70, "order_linked", "The quantity of an order of a pair cannot be amended, nor before rules version 10 its prices: cancel it and enter others.";
+    OrderTriggered = 71, "order_triggered", "A price has triggered the order: its trigger price can no longer be changed.";
 }
 
 impl fmt::Display for RejectReason {

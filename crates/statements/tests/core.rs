@@ -178,6 +178,11 @@ fn by_owner(core: &Core, command: &Command) -> Command {
             let account = owner(&amend.order).unwrap_or(amend.account);
             Command::Amend(Amend { account, ..amend })
         }
+        Command::AmendTrigger(AmendTrigger { amend, trigger_price }) => {
+            let account = owner(&amend.order).unwrap_or(amend.account);
+            let amend = Amend { account, ..amend };
+            Command::AmendTrigger(AmendTrigger { amend, trigger_price })
+        }
         other => other,
     }
 }

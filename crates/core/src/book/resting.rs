@@ -184,6 +184,32 @@ impl Book {
         assert!(moved, "there is room for the order");
     }
 
+    /// Moves an order to the end of the queue at another price, with another quantity. The quantities there
+    /// must have room for it.
+    pub(crate) fn move_to_price(
+        &mut self,
+        orders: &mut Orders,
+        slot: Slot,
+        price: Price,
+        quantity: Quantity,
+    ) {
+        let (side, _) = self.locate(orders, slot);
+        self.unlink(orders, slot.at());
+        orders.nodes[slot.index()].remaining = quantity;
+        let linked = self.link(orders, slot.at(), side, price, quantity);
+        assert!(linked, "there is room for the order");
+    }
+
+    /// Changes the quantity of an order, which keeps its place. The quantities there must have room for it.
+    pub(crate) fn resize(&mut self, orders: &mut Orders, slot: Slot, quantity: Quantity) {
+        let remaining = orders.get(slot).remaining;
+        if quantity < remaining {
+            self.reduce(orders, slot, Quantity(remaining.0 - quantity.0));
+        } else {
+            self.enlarge(orders, slot, Quantity(quantity.0 - remaining.0));
+        }
+    }
+
     /// Moves an order to the end of the queue at its price.
     pub(crate) fn requeue(&mut self, orders: &mut Orders, slot: Slot) {
         if orders.nodes[slot.index()].next == NONE {

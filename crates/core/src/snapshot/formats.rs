@@ -19,3 +19,5 @@ pub(super) const WITH_TRAILING: u32 = 7;
 pub(super) const WITH_ICEBERGS: u32 = 8;
 /// Linked orders.
 pub(super) const WITH_LINKS: u32 = 9;
+/// The places of conditional orders whose trigger price was amended, and orders of kind five levels that may rest.
+pub(super) const WITH_AMENDED_TRIGGERS: u32 = 10;

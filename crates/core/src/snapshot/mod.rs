@@ -21,7 +21,7 @@ use std::fmt;
 
 /// The newest version of the snapshot format; this build reads all up to this one, and writes the
 /// one that belongs to the rules in force.
-pub const FORMAT_VERSION: u32 = 9;
+pub const FORMAT_VERSION: u32 = 10;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -112,7 +112,8 @@ impl Core {
             6 => 6,
             7 => 7,
             8 => 8,
-            9.. => 9,
+            9 => 9,
+            10.. => 10,
         }
     }
 

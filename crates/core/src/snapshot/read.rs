@@ -2,8 +2,8 @@
 
 use super::SnapshotError;
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_LINKS, WITH_RESIDUES,
-    WITH_RESUMED_PHASES, WITH_TRIGGERS, WITH_WITHDRAWALS,
+    WITH_AMENDED_TRIGGERS, WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_LINKS,
+    WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS, WITH_WITHDRAWALS,
 };
 use super::read_background::{background, works};
 use super::read_links::lists;
@@ -29,8 +29,8 @@ use crate::withdrawals::HeldWithdrawal;
 use rialto_model::{
     AccountId, Amount, AuctionRules, ContractTerms, CurrencyId, EngineId, Iceberg, InstrumentId,
     InstrumentSpec, InstrumentState, LotFees, MemberId, NewOrder, OrderId, OrderSize, Outcome, PPM,
-    Price, PriceRange, Quantity, RejectReason, Restriction, Seq, Side, Timestamp, TradingRules,
-    Transfer,
+    PostOnly, Price, PriceRange, Quantity, RejectReason, Restriction, Seq, Side, Timestamp,
+    TradingRules, Transfer,
 };
 
 pub(super) type Result<T> = std::result::Result<T, SnapshotError>;
@@ -582,17 +582,18 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
     let account = account_slot(core, from)?;
     let market = from.u16()?;
     from.refuse_unless(usize::from(market) < core.markets.len(), "there is no such instrument")?;
+    let side = from.choice()?;
+    let attributes = attributes(from, side)?;
+    let (rests, amended) = (from.bool()?, from.bool()?);
+    let takes_five_levels = from.format >= WITH_AMENDED_TRIGGERS && from.bool()?;
     let mut taker = Taker {
         order,
         account,
         member: core.accounts.get(account).member,
         market,
-        attributes: {
-            let side = from.choice()?;
-            attributes(from, side)?
-        },
-        rests: from.bool()?,
-        amended: from.bool()?,
+        attributes,
+        rests,
+        amended,
         limit: from.price()?,
         range: range(from)?,
         expire_at: from.time()?,
@@ -610,6 +611,23 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         link: None,
         client: client_entry(core, from, account)?,
     };
+    if takes_five_levels {
+        taker.attributes.role = Role::FiveLevels;
+        let fine = taker.rests
+            && !taker.amended
+            && taker.display_quantity == Quantity::ZERO
+            && taker.attributes.post_only == PostOnly::Off
+            && !taker.attributes.time_in_force.is_for_auction();
+        // What is left of it will rest at the last price.
+        let last = core.markets[usize::from(market)].last_price;
+        let is_within = last.0 > 0
+            && match side {
+                Side::Buy => last <= taker.limit,
+                Side::Sell => last >= taker.limit,
+            };
+        let fine = fine && (taker.filled == Quantity::ZERO || is_within);
+        from.refuse_unless(fine, "an order of five levels cannot rest")?;
+    }
     if taker.display_quantity != Quantity::ZERO {
         taker.attributes.role = Role::Iceberg;
         let total = taker.filled.checked_add(taker.remaining()).unwrap_or(Quantity::MAX);

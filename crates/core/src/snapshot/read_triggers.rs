@@ -1,6 +1,8 @@
 //! Conditional orders from bytes.
 
-use super::formats::{WITH_ICEBERGS, WITH_LINKS, WITH_TRAILING, WITH_TRIGGERS};
+use super::formats::{
+    WITH_AMENDED_TRIGGERS, WITH_ICEBERGS, WITH_LINKS, WITH_TRAILING, WITH_TRIGGERS,
+};
 use super::read::{Listed, Result, admit, is_behind, resting};
 use super::reader::Reader;
 use crate::Core;
@@ -10,7 +12,7 @@ use crate::extremes::Extremes;
 use crate::orders::Role;
 use crate::taker::{Remaining, Taker};
 use crate::trailing::{Progress, Trailing};
-use crate::triggers::{Mark, Stage};
+use crate::triggers::{Mark, QueuePlace, Stage};
 use rialto_model::{
     Condition, Distance, DistanceKind, OrderId, Price, Quantity, Side, TimeInForce, TrailTerms,
     Trigger,
@@ -23,21 +25,31 @@ pub(super) fn triggers(
     market: u16,
     listed: &mut Vec<Listed>,
 ) -> Result<()> {
+    let mut last_place = QueuePlace::new(OrderId(0));
     for &trigger_side in Side::ALL {
-        let mut before = None;
+        let mut before: Option<(Price, QueuePlace)> = None;
         for _ in 0..from.u32()? {
             let side = from.choice()?;
             let price = from.price()?;
-            let fine = price.0 > 0 && is_behind(trigger_side, before.replace(price), price);
+            let fine =
+                price.0 > 0 && is_behind(trigger_side, before.map(|(price, _)| price), price);
             from.refuse_unless(fine, "an order waits behind one that is triggered later")?;
-            listed.push(waiting_order(core, from, (market, side), (trigger_side, price))?);
+            let (order, place) = waiting_order(core, from, (market, side), (trigger_side, price))?;
+            let fine = before.is_none_or(|(other, earlier)| other != price || earlier < place);
+            from.refuse_unless(fine, "an order waits behind one that came later")?;
+            before = Some((price, place));
+            last_place = last_place.max(place);
+            listed.push(order);
         }
     }
-    let (above, below, newest) = (from.price()?, from.price()?, OrderId(from.u64()?));
+    let (above, below, newest) = (from.price()?, from.price()?, place(core, from)?);
+    from.refuse_unless(last_place <= newest, "an order waits at a place that was not taken")?;
     let triggers = &mut core.markets[usize::from(market)].triggers;
     (triggers.book_above, triggers.book_below, triggers.newest) = (above, below, newest);
     for _ in 0..from.u32()? {
-        triggers.marks.push_back(mark(from)?);
+        let mark = mark(core, from)?;
+        from.refuse_unless(mark.upto <= newest, "a price is about a place that was not taken")?;
+        core.markets[usize::from(market)].triggers.marks.push_back(mark);
     }
     if from.format >= WITH_TRAILING {
         trailing(core, from, market, listed)?;
@@ -46,8 +58,19 @@ pub(super) fn triggers(
     Ok(())
 }
 
-fn mark(from: &mut Reader<'_>) -> Result<Mark> {
-    let (side, price, upto) = (from.choice()?, from.price()?, OrderId(from.u64()?));
+/// A place; that of no order before the first one.
+fn place(core: &Core, from: &mut Reader<'_>) -> Result<QueuePlace> {
+    let order = OrderId(from.u64()?);
+    let is_own = OrderId::from_parts(core.engine, order.counter()) == order;
+    let was_given = order == OrderId(0) || is_own && order.counter() <= core.order_count;
+    let amended = if from.format >= WITH_AMENDED_TRIGGERS { from.u64()? } else { 0 };
+    let fine = was_given && amended <= core.seq.0;
+    from.refuse_unless(fine, "a place is behind no order and amendment")?;
+    Ok(QueuePlace { order, amended })
+}
+
+fn mark(core: &Core, from: &mut Reader<'_>) -> Result<Mark> {
+    let (side, price, upto) = (from.choice()?, from.price()?, place(core, from)?);
     let behind = Some(from.price()?).filter(|price| *price != Price::ZERO);
     let (mut stage, mut nearest, mut is_own) = (Stage::Entry, None, false);
     if from.format >= WITH_TRAILING {
@@ -66,21 +89,28 @@ fn mark(from: &mut Reader<'_>) -> Result<Mark> {
     Ok(Mark { side, price, upto, stage, behind, nearest, is_own })
 }
 
-/// A waiting order on a side of the triggers and at a trigger price.
+/// A waiting order on a side of the triggers and at a trigger price, and its place.
 fn waiting_order(
     core: &mut Core,
     from: &mut Reader<'_>,
     (market, side): (u16, Side),
     (trigger_side, trigger): (Side, Price),
-) -> Result<Listed> {
+) -> Result<(Listed, QueuePlace)> {
+    let given = match from.format >= WITH_AMENDED_TRIGGERS {
+        true => Some(place(core, from)?),
+        false => None,
+    };
     let taker = conditional(core, from, (market, side), [Role::Waiting, Role::WaitingMarket])?;
     let Remaining::Base(quantity) = taker.want else { unreachable!("it was read as a quantity") };
     let (id, owner) = (taker.order, taker.member);
     let order = LimitOrder { id, side: trigger_side, price: trigger, quantity, owner };
     let book = &mut core.markets[usize::from(market)].triggers.book;
     let inserted = book.insert(&mut core.orders, order);
-    let slot = from.needs(inserted.ok(), "an order cannot wait")?.at();
-    Ok(admit(core, slot, &taker))
+    let slot = from.needs(inserted.ok(), "an order cannot wait")?;
+    let place = given.unwrap_or(QueuePlace::new(id));
+    from.refuse_unless(place >= QueuePlace::new(id), "an order waits before it was entered")?;
+    core.waiting.set_place(slot, place);
+    Ok((admit(core, slot.at(), &taker), place))
 }
 
 /// An order that waits, with the role of a limit order or of a market order.
@@ -151,7 +181,7 @@ fn trailing(
     added.sort_unstable();
     for slot in added.iter().filter_map(|(_, slot, ..)| Slot::new(*slot)) {
         if let Some(trailing) = &mut core.markets[at].triggers.trailing {
-            trailing.append(&mut core.followers, slot);
+            trailing.append(&mut core.waiting, slot);
         }
     }
     listed.append(&mut added);
@@ -160,7 +190,7 @@ fn trailing(
     let marks = &market.triggers.marks;
     let trailing = market.triggers.trailing.as_ref();
     let is_sound = trailing.is_some_and(|trailing| {
-        trailing.len() > 0 && trailing.is_sound(&core.orders, &core.followers, marks, prices)
+        trailing.len() > 0 && trailing.is_sound(&core.orders, &core.waiting, marks, prices)
     });
     from.refuse_unless(is_sound, "the trailing stops of an instrument do not agree")
 }
@@ -191,8 +221,8 @@ fn follower(
     let order = LimitOrder { id, side, price, quantity, owner };
     let trailing = &mut core.markets[usize::from(market)].triggers.trailing;
     let trailing = trailing.as_mut().expect("it was made before");
-    let (orders, followers) = (&mut core.orders, &mut core.followers);
-    let added = trailing.restore(orders, followers, order, (trail, progress));
+    let (orders, waiting) = (&mut core.orders, &mut core.waiting);
+    let added = trailing.restore(orders, waiting, order, (trail, progress));
     let slot = from.needs(added, "a trailing stop cannot wait")?;
     let (side, price) = trailing.books()[book].locate(&core.orders, slot);
     from.refuse_unless(side == book_side, "a trailing stop stands on the other side")?;

@@ -1,8 +1,8 @@
 //! The state as bytes.
 
 use super::formats::{
-    WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_LINKS, WITH_RESIDUES,
-    WITH_RESUMED_PHASES, WITH_TRIGGERS,
+    WITH_AMENDED_TRIGGERS, WITH_AUCTIONS, WITH_CONTRACT_TERMS, WITH_ICEBERGS, WITH_LINKS,
+    WITH_RESIDUES, WITH_RESUMED_PHASES, WITH_TRIGGERS,
 };
 use super::write_timetable::{write_calendar, write_halt, write_halting};
 use super::write_triggers::write_extension;
@@ -13,7 +13,7 @@ use crate::book::Slot;
 use crate::client_ids::Remembered;
 use crate::halts::{Halt, Resumed};
 use crate::instruments::Market;
-use crate::orders::NIL;
+use crate::orders::{NIL, Role};
 use crate::ranges::TimedCall;
 use crate::taker::{Remaining, Taker};
 use crate::work::BackgroundTask;
@@ -282,6 +282,9 @@ impl Core {
         out.u8(taker.attributes.unpacked_handling().bits());
         out.bool(taker.rests);
         out.bool(taker.amended);
+        if out.format >= WITH_AMENDED_TRIGGERS {
+            out.bool(taker.attributes.role == Role::FiveLevels);
+        }
         out.price(taker.limit);
         if out.format >= WITH_AUCTIONS {
             out.price(taker.range.low);

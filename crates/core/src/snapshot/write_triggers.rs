@@ -1,12 +1,12 @@
 //! Conditional orders as bytes.
 
-use super::formats::WITH_TRAILING;
+use super::formats::{WITH_AMENDED_TRIGGERS, WITH_TRAILING};
 use super::write::Writer;
 use crate::Core;
 use crate::book::Book;
 use crate::client_ids::Extension;
 use crate::trailing::{Follower, Progress, Trailing};
-use crate::triggers::{Mark, Stage, Triggers};
+use crate::triggers::{Mark, QueuePlace, Stage, Triggers};
 use rialto_model::{Condition, DistanceKind, Price, Side, TrailTerms};
 
 impl Core {
@@ -17,12 +17,15 @@ impl Core {
             for slot in triggers.book.orders(&self.orders, side) {
                 out.u8(self.open.get(slot.at()).attributes.side as u8);
                 out.price(triggers.book.locate(&self.orders, slot).1);
+                if out.format >= WITH_AMENDED_TRIGGERS {
+                    write_place(self.waiting.place(slot), out);
+                }
                 self.write_order(slot, out);
             }
         }
         out.price(triggers.book_above);
         out.price(triggers.book_below);
-        out.u64(triggers.newest.0);
+        write_place(triggers.newest, out);
         out.count(triggers.marks.len());
         for mark in &triggers.marks {
             write_mark(mark, out);
@@ -56,7 +59,7 @@ impl Core {
         for side in [Side::Buy, Side::Sell] {
             out.count(book.order_count(side));
             for slot in book.orders(&self.orders, side) {
-                let Follower { trail, progress, .. } = self.followers.get(slot);
+                let Follower { trail, progress, .. } = self.waiting.follower(slot);
                 out.u8(self.open.get(slot.at()).attributes.side as u8);
                 write_trail(trail, out);
                 match progress {
@@ -73,10 +76,18 @@ impl Core {
     }
 }
 
+/// Formats before amended trigger prices have the order alone.
+fn write_place(place: QueuePlace, out: &mut Writer) {
+    out.u64(place.order.0);
+    if out.format >= WITH_AMENDED_TRIGGERS {
+        out.u64(place.amended);
+    }
+}
+
 fn write_mark(mark: &Mark, out: &mut Writer) {
     out.u8(mark.side as u8);
     out.price(mark.price);
-    out.u64(mark.upto.0);
+    write_place(mark.upto, out);
     out.price(mark.behind.unwrap_or(Price::ZERO));
     if out.format >= WITH_TRAILING {
         out.u8(match mark.stage {

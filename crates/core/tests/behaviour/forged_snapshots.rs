@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use rialto_core::Core;
 use rialto_model::{
-    Command, InstrumentState, MassCancel, NewOrder, PlannedTransition, Price, Seq, Side,
-    TimeInForce, Timestamp,
+    Amend, AmendTrigger, Command, InstrumentState, MassCancel, NewOrder, OrderRef,
+    PlannedTransition, Price, Quantity, Seq, Side, TimeInForce, Timestamp,
 };
 
 const SOUND: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 /// Snapshots of every format that holds client order ids, ledgers and works as they are now.
-const FORMATS: [&[u8]; 8] = [
+const FORMATS: [&[u8]; 9] = [
     SOUND,
     include_bytes!("../fixtures/snapshot-v3.bin"),
     include_bytes!("../fixtures/snapshot-v4.bin"),
@@ -20,6 +20,7 @@ const FORMATS: [&[u8]; 8] = [
     include_bytes!("../fixtures/snapshot-v7.bin"),
     include_bytes!("../fixtures/snapshot-v8.bin"),
     include_bytes!("../fixtures/snapshot-v9.bin"),
+    include_bytes!("../fixtures/snapshot-v10.bin"),
 ];
 const HEADER_BYTES: usize = 64;
 
@@ -230,8 +231,19 @@ fn go_on(mut core: Core) {
         [buy(ALICE, price.0, 1), sell(BOB, price.0, 1)]
             .map(|order| Command::Place(NewOrder { instrument, ..order }))
     });
+    let waiting = core.instruments().flat_map(|view| {
+        let waiting = core.waiting_orders(view.instrument.id).take(3);
+        waiting.map(|order| {
+            let (account, id) = (order.account, OrderRef::Id(order.id));
+            let quantity = Some(Quantity(order.remaining.0.saturating_add(1)));
+            let amend = Amend { account, order: id, price: None, quantity };
+            let price = order.trigger.map_or(Price(90), |trigger| trigger.price);
+            let trigger_price = Price(price.0.saturating_add(1));
+            Command::AmendTrigger(AmendTrigger { amend, trigger_price })
+        })
+    });
     let commands: Vec<Command> =
-        [Command::Tick].into_iter().chain(orders).chain(accounts).collect();
+        [Command::Tick].into_iter().chain(waiting).chain(orders).chain(accounts).collect();
     for command in commands {
         for command in [command, Command::Tick] {
             let (seq, time) = (Seq(core.seq().0.saturating_add(1)), core.time());

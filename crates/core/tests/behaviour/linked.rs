@@ -176,8 +176,9 @@ fn a_pair_reserves_the_larger_need_up_to_the_last_unit() {
 }
 
 #[test]
-fn the_orders_of_a_pair_are_not_amended() {
-    let mut venue = at_100();
+fn the_orders_of_a_pair_were_not_amended_before_version_10() {
+    let mut venue = Venue::under(9, rules());
+    last(&mut venue, 100);
     let first = enter(&mut venue, pair(sell(ALICE, 110, 10), stop(90, 89)));
     for order in [first, next(first, 1)] {
         let linked = rejected(RejectReason::OrderLinked);

@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "a test binary has no public interface")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod amend_waiting;
 mod amending;
 mod attributing;
 mod auctions;

@@ -1,7 +1,9 @@
 use crate::venue::*;
+use rialto_core::Core;
 use rialto_model::{
-    Amount, DoneReason, NewOrder, OrderSize, OrderStatus, Outcome, Price, Quantity, RejectReason,
-    Side, TimeInForce, TradingRules,
+    Amount, Command, Condition, DoneReason, Event, Leg, LinkKind, NewOrder, OrderKind, OrderList,
+    OrderSize, OrderStatus, Outcome, Price, Quantity, RejectReason, SelfTrade, Side, TimeInForce,
+    Timestamp, TradingRules, Trigger, TriggerKind,
 };
 
 fn base(quantity: i64) -> OrderSize {
@@ -164,4 +166,118 @@ fn a_quote_sized_fill_or_kill_must_be_able_to_spend_its_amount() {
     assert_eq!(venue.place(order(700)), rejected(RejectReason::Unfillable));
     venue.enter(order(600));
     assert_eq!(venue.trades(), [(100, 5)]);
+}
+
+/// An order for the best five prices, of which what is left may rest.
+fn five_levels(side: Side, quantity: i64) -> NewOrder {
+    NewOrder { kind: OrderKind::FiveLevels, ..limit(BOB, side, 0, quantity) }
+}
+
+#[test]
+fn what_is_left_of_five_levels_rests_at_the_last_price_traded() {
+    let mut venue = Venue::new();
+    for price in [101, 103, 104] {
+        venue.enter(sell(ALICE, price, 2));
+    }
+    // The collar ends between the two first levels, so that the limit is at a price of none.
+    let (collar_ppm, reference_price) = (20_000, Price(100));
+    venue.set_rules(TradingRules { collar_ppm, reference_price, ..rules() });
+    let outcome = venue.place(five_levels(Side::Buy, 10));
+    let Outcome::Order { order, status: OrderStatus::PartiallyFilled, price, .. } = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!((price, venue.queue(Side::Buy)), (Price(101), vec![(101, 8)]));
+    let amended = venue.events.iter().find_map(|event| match event {
+        Event::Amended(amended) => Some(*amended),
+        _ => None,
+    });
+    let amended = amended.unwrap();
+    assert_eq!((amended.old_price, amended.price), (Price(102), Price(101)));
+    assert_eq!((amended.quantity, amended.remaining), (Quantity(10), Quantity(8)));
+    // Eight units and their fees: 1 % of all that is left to buy, and what is owed for two.
+    let state = venue.core.order(order).unwrap();
+    assert_eq!(state.reserved, amended.reserved);
+    assert_eq!(venue.balance(BOB, QUOTE).1, amended.reserved.0);
+    assert!(amended.old_reserved.0 - amended.reserved.0 >= 8);
+}
+
+#[test]
+fn five_levels_that_may_rest_count_as_an_open_order() {
+    let mut venue = Venue::ruled(TradingRules { open_orders_max: 1, ..rules() });
+    venue.enter(sell(ALICE, 101, 1));
+    venue.enter(buy(BOB, 50, 1));
+    let full = rejected(RejectReason::OpenOrdersLimit);
+    assert_eq!(venue.place(five_levels(Side::Buy, 2)), full);
+    let at_once = NewOrder { time_in_force: TimeInForce::Ioc, ..five_levels(Side::Buy, 2) };
+    assert!(!venue.place(at_once).is_rejected());
+    let mut old = Venue::under(9, rules());
+    old.enter(sell(ALICE, 101, 1));
+    let unknown = rejected(RejectReason::InvalidCombination);
+    assert_eq!(old.place(five_levels(Side::Buy, 2)), unknown);
+}
+
+#[test]
+fn five_levels_go_on_behind_the_makers_of_one_command() {
+    let mut venue = Venue::new();
+    for number in 0..300 {
+        venue.enter(sell(ALICE, 101 + number % 2, 1));
+    }
+    let outcome = venue.place(five_levels(Side::Buy, 400));
+    assert!(matches!(outcome, Outcome::Order { remaining: Quantity(144), .. }), "{outcome:?}");
+    let bytes = venue.core.snapshot();
+    let core = Core::restore(&bytes, 7).unwrap();
+    assert_eq!(core.snapshot(), bytes);
+    let mut other = Venue { core, time: venue.time, events: Vec::new() };
+    venue.tick();
+    other.tick();
+    assert_eq!(venue.events, other.events);
+    assert_eq!(venue.queue(Side::Buy), [(102, 100)]);
+}
+
+#[test]
+fn five_levels_that_trade_with_nobody_end() {
+    let mut venue = Venue::new();
+    venue.enter(sell(CAROL, 101, 2));
+    let own = NewOrder {
+        account: CAROLS_OTHER,
+        self_trade: Some(SelfTrade::CancelOldest),
+        ..five_levels(Side::Buy, 5)
+    };
+    let order = venue.enter(own);
+    assert_eq!(venue.done()[1], (order, DoneReason::Remainder, 5));
+    assert_eq!(venue.queue(Side::Buy), []);
+}
+
+#[test]
+fn five_levels_do_not_rest_beyond_their_exits() {
+    let mut venue = Venue::new();
+    for price in [101, 103, 104] {
+        venue.enter(sell(ALICE, price, 2));
+    }
+    let (collar_ppm, reference_price) = (20_000, Price(100));
+    venue.set_rules(TradingRules { collar_ppm, reference_price, ..rules() });
+    let stop = |price| Leg {
+        condition: Some(Condition::Trigger(Trigger {
+            kind: TriggerKind::Stop,
+            price: Price(price),
+        })),
+        kind: OrderKind::Market,
+        time_in_force: TimeInForce::Gtc,
+        price: Price::ZERO,
+        expire_at: Timestamp::ZERO,
+    };
+    // The limit is 102, and what is left would rest at 101.
+    let list = OrderList {
+        terms: five_levels(Side::Buy, 10),
+        condition: None,
+        kind: LinkKind::Oto,
+        take_profit: None,
+        stop_loss: Some(stop(101)),
+    };
+    let outcome = venue.apply(Command::PlaceList(list));
+    assert!(
+        matches!(outcome, Outcome::Order { status: OrderStatus::Cancelled, .. }),
+        "{outcome:?}"
+    );
+    assert_eq!(venue.queue(Side::Buy), []);
 }

@@ -2,12 +2,12 @@ use crate::venue::*;
 use proptest::prelude::*;
 use rialto_core::{Core, FORMAT_VERSION, SnapshotError};
 use rialto_model::{
-    Amount, AuctionRules, CircuitBreakerRule, Command, Condition, ConditionalOrder, ContractTerms,
-    Distance, Event, HaltScope, IcebergOrder, InstrumentId, InstrumentState, Leg, LinkKind,
-    LotFees, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderList, OrderRef,
-    OrderSize, Outcome, PlannedTransition, PostOnly, Price, Quantity, RejectReason, Restrict,
-    Restriction, RestrictionTarget, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
-    TrailTerms, TrailingOrder, Trigger, TriggerKind,
+    Amend, AmendTrigger, Amount, AuctionRules, CircuitBreakerRule, Command, Condition,
+    ConditionalOrder, ContractTerms, Distance, Event, HaltScope, IcebergOrder, InstrumentId,
+    InstrumentState, Leg, LinkKind, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId,
+    OrderKind, OrderList, OrderRef, OrderSize, Outcome, PlannedTransition, PostOnly, Price,
+    Quantity, RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
@@ -48,6 +48,7 @@ fn rich() -> Venue {
     trailing(&mut venue);
     icebergs(&mut venue);
     linked(&mut venue);
+    amended(&mut venue);
     venue.apply(Command::SetDeadMan { account: BOB, timeout_ns: 5_000_000 });
     venue.place(sell(ALICE, 0, 1));
     venue.enter(buy(BOB, 40, 10));
@@ -309,6 +310,45 @@ fn linked(venue: &mut Venue) {
     });
 }
 
+/// Trigger prices that were amended before and after prices that are queued.
+fn amended(venue: &mut Venue) {
+    let instrument = InstrumentId(venue.core.instruments().len() as u32 + 1);
+    venue.apply(Command::CreateInstrument(spec("AMENDED", rules())));
+    let listed = |order| NewOrder { instrument, ..order };
+    let trade_at = |venue: &mut Venue, price| {
+        venue.enter(listed(sell(ALICE, price, 1)));
+        venue.enter(listed(buy(CAROL, price, 1)));
+    };
+    trade_at(venue, 100);
+    let waits = |venue: &mut Venue, account, price| {
+        let trigger = Trigger { kind: TriggerKind::Stop, price: Price(price) };
+        let terms = listed(buy(account, 120, 2));
+        let order = ConditionalOrder { terms, trigger, immediate: false };
+        match venue.apply(Command::PlaceConditional(order)) {
+            Outcome::Order { order, .. } => order,
+            other => panic!("{other:?}"),
+        }
+    };
+    let amend = |venue: &mut Venue, account, order, price| {
+        let order = OrderRef::Id(order);
+        let amend = Amend { account, order, price: None, quantity: Some(Quantity(3)) };
+        let change = AmendTrigger { amend, trigger_price: Price(price) };
+        let outcome = venue.apply(Command::AmendTrigger(change));
+        assert!(!outcome.is_rejected(), "{outcome:?}");
+    };
+    let first = waits(venue, ALICE, 105);
+    waits(venue, BOB, 106);
+    let third = waits(venue, BOB, 108);
+    waits(venue, BOB, 107);
+    amend(venue, ALICE, first, 106);
+    trade_at(venue, 106);
+    trade_at(venue, 103);
+    let set = |state| Command::SetInstrumentState { instrument, state };
+    venue.apply(set(InstrumentState::Call));
+    amend(venue, BOB, third, 104);
+    venue.apply(set(InstrumentState::Halted));
+}
+
 /// Trailing stops of all stages: not active, active since several prices, and reached while a halt holds
 /// them up; prices are queued.
 fn trailing(venue: &mut Venue) {
@@ -463,6 +503,8 @@ const VERSION_8: &[u8] = include_bytes!("../fixtures/snapshot-v8.bin");
 const VERSION_8_HASH: &str = include_str!("../fixtures/snapshot-v8.hash");
 const VERSION_9: &[u8] = include_bytes!("../fixtures/snapshot-v9.bin");
 const VERSION_9_HASH: &str = include_str!("../fixtures/snapshot-v9.hash");
+const VERSION_10: &[u8] = include_bytes!("../fixtures/snapshot-v10.bin");
+const VERSION_10_HASH: &str = include_str!("../fixtures/snapshot-v10.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
@@ -476,6 +518,7 @@ fn snapshots_of_every_version_restore_to_their_known_hashes() {
         (VERSION_7, VERSION_7_HASH),
         (VERSION_8, VERSION_8_HASH),
         (VERSION_9, VERSION_9_HASH),
+        (VERSION_10, VERSION_10_HASH),
     ];
     for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
@@ -512,15 +555,15 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> SnapshotError {
 
 #[test]
 fn a_snapshot_from_a_newer_version_is_refused_by_name() {
-    let error = refused(|bytes| bytes[8..12].copy_from_slice(&10_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::NewerFormat { got: 10, known: FORMAT_VERSION });
-    assert!(error.to_string().contains("format version 10"), "{error}");
+    let error = refused(|bytes| bytes[8..12].copy_from_slice(&11_u32.to_le_bytes()));
+    assert_eq!(error, SnapshotError::NewerFormat { got: 11, known: FORMAT_VERSION });
+    assert!(error.to_string().contains("format version 11"), "{error}");
 }
 
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
-    let error = refused(|bytes| bytes[12..16].copy_from_slice(&10_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 10, first: 1, last: 9 });
+    let error = refused(|bytes| bytes[12..16].copy_from_slice(&11_u32.to_le_bytes()));
+    assert_eq!(error, SnapshotError::UnknownRules { got: 11, first: 1, last: 10 });
 }
 
 #[test]

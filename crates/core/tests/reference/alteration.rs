@@ -145,6 +145,26 @@ pub enum Alteration {
     EntriesGoOn,
     /// What an entry traded without exits when its exits end gets none.
     UncoveredIsLost,
+    /// What is left of an order for five levels rests at its limit, also if it has traded nothing.
+    FiveLevelsRestAtTheirLimit,
+    /// An order with a new trigger price stands there where it stood before.
+    MovedTriggersByAge,
+    /// A waiting order that becomes larger goes to the end of its trigger price.
+    WaitingOrdersGrowAtTheEnd,
+    /// A price that was reached before the amendment triggers an order at its new trigger price.
+    EarlierPricesTrigger,
+    /// An order that a price has triggered can have another trigger price.
+    TriggeredOrdersMove,
+    /// The protection price of a market order stays where it is when its trigger price changes.
+    ProtectionStandsStill,
+    /// The second order of a pair reserves what it did, whatever the first needs after an amendment.
+    SecondOrdersKeepTheirReserve,
+    /// Exits that are entered later are as the list was placed.
+    LegsStay,
+    /// An amended exit may be beyond the other one, or on the wrong side of its entry.
+    ExitsPassEachOther,
+    /// An exit on the book may be amended to a limit at which it would trade.
+    ExitsCross,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

@@ -42,20 +42,22 @@ pub struct Waits {
     pub at: Price,
     /// Whether it is a market order.
     pub is_market: bool,
+    /// Of the orders with one trigger price the one with the smaller number comes first.
+    pub arrived: u64,
     /// Which of all prices that did something to waiting orders triggered it, once one has.
     pub reached: Option<u64>,
     pub follows: Option<Follows>,
 }
 
 impl Waits {
-    fn rises(&self, side: Side) -> bool {
+    pub(super) fn rises(&self, side: Side) -> bool {
         matches!(
             (self.kind, side),
             (TriggerKind::Stop, Side::Buy) | (TriggerKind::TakeProfit, Side::Sell)
         )
     }
 
-    fn is_reached(&self, side: Side, last: Price) -> bool {
+    pub(super) fn is_reached(&self, side: Side, last: Price) -> bool {
         if self.rises(side) { self.at <= last } else { self.at >= last }
     }
 }
@@ -185,7 +187,8 @@ impl Reference {
 
     pub(super) fn is_reached_now(&self, new: &Conditional) -> bool {
         let Condition::Trigger(Trigger { kind, price }) = new.condition else { return false };
-        let waits = Waits { kind, at: price, is_market: false, reached: None, follows: None };
+        let waits =
+            Waits { kind, at: price, is_market: false, arrived: 0, reached: None, follows: None };
         let last = self.listed(new.terms.instrument).expect("it was found").last_price;
         last.is_some_and(|last| waits.is_reached(new.terms.side, last))
     }
@@ -201,17 +204,17 @@ impl Reference {
             Condition::Trigger(trigger) => trigger.price,
             Condition::Trail(trail) => self.first_trigger(terms, &trail),
         };
-        self.protected(terms, trigger)
+        self.protected(terms.instrument, terms.side, trigger)
     }
 
     /// The farthest tick within the protection of the rules around a trigger price.
-    fn protected(&self, terms: &NewOrder, trigger: Price) -> Price {
-        let rules = self.listed(terms.instrument).expect("it was found").instrument.spec.rules;
+    pub(super) fn protected(&self, id: InstrumentId, side: Side, trigger: Price) -> Price {
+        let rules = self.listed(id).expect("it was found").instrument.spec.rules;
         let tick = i128::from(rules.tick.0);
         let most = i128::from(i64::MAX) / tick;
         let reaches =
-            |ticks: i128| is_near(terms.side, trigger, ticks * tick, rules.market_protection_ppm);
-        let ticks = match terms.side {
+            |ticks: i128| is_near(side, trigger, ticks * tick, rules.market_protection_ppm);
+        let ticks = match side {
             Side::Buy => largest(0, most, reaches),
             Side::Sell => smallest(1, most, reaches),
         };
@@ -261,6 +264,8 @@ impl Reference {
             fees_charged: 0,
             place: 0,
             is_market: false,
+            five_levels: false,
+            traded_at: None,
             span: None,
             waits: Some(self.condition_of(new)),
             parts: None,
@@ -272,6 +277,10 @@ impl Reference {
     pub(super) fn let_wait(&mut self, new: &Conditional, covered: i128) -> Outcome {
         let mut order = self.waiting(new).expect("the checks have passed");
         order.covered = covered;
+        self.arrivals += 1;
+        if let Some(waits) = &mut order.waits {
+            waits.arrived = self.arrivals;
+        }
         let mut terms = new.terms;
         terms.price = order.price;
         terms.self_trade = Some(order.self_trade);
@@ -312,12 +321,13 @@ impl Reference {
         let is_market = new.terms.kind == OrderKind::Market;
         match new.condition {
             Condition::Trigger(Trigger { kind, price }) => {
-                Waits { kind, at: price, is_market, reached: None, follows: None }
+                Waits { kind, at: price, is_market, arrived: 0, reached: None, follows: None }
             }
             Condition::Trail(trail) => Waits {
                 kind: TriggerKind::Stop,
                 at: never(new.terms.side),
                 is_market,
+                arrived: 0,
                 reached: None,
                 follows: Some(Follows::new(self.resolved(&new.terms, &trail))),
             },
@@ -357,8 +367,8 @@ impl Reference {
 
     /// What comes next for the waiting orders of an instrument: what was triggered first; of what one price
     /// did, first the trailing stops that became active, then orders triggered at or above their trigger
-    /// price, then the nearest trigger price, and then the oldest. Trailing stops come behind others with
-    /// their trigger price, the nearest first.
+    /// price, then the nearest trigger price, and then the one that has waited for it longest. Trailing stops
+    /// come behind others with their trigger price, the nearest first.
     fn next_triggered(&self, id: InstrumentId) -> Option<Order> {
         let own = self.orders.iter().filter(|order| order.instrument == id);
         let rank = |order: &&Order| {
@@ -370,25 +380,25 @@ impl Reference {
                     0,
                     rank.1,
                     Default::default(),
-                    order.id,
+                    waits.arrived,
                 ));
             }
             let reached = waits.reached?;
             let rises = waits.rises(order.side);
             let distance = if rises { waits.at.0 } else { -waits.at.0 };
             if self.gets_wrong(Alteration::TriggersByAge) {
-                return Some((reached, !rises, 1, 0, Default::default(), order.id));
+                return Some((reached, !rises, 1, 0, Default::default(), order.id.0));
             }
             let trails = waits.follows.map(|follows| follows.place(order.side));
-            Some((reached, !rises, 1, distance, trails.unwrap_or_default(), order.id))
+            Some((reached, !rises, 1, distance, trails.unwrap_or_default(), waits.arrived))
         };
         let all = own.filter(|order| rank(order).is_some());
         all.min_by_key(|order| rank(order)).copied()
     }
 
     /// The waiting orders of an instrument: first the ones triggered at or below their trigger price, the
-    /// highest price first, then the ones triggered at or above it, the lowest first; and then the trailing stops by
-    /// age.
+    /// highest price first, then the ones triggered at or above it, the lowest first, at one price as they began
+    /// to wait for it; and then the trailing stops by age.
     pub fn waiting_queue(&self, id: InstrumentId) -> Vec<Order> {
         let waits = |order: &&Order| order.instrument == id && order.waits.is_some();
         let mut queue: Vec<Order> = self.orders.iter().filter(waits).copied().collect();
@@ -396,8 +406,8 @@ impl Reference {
             let waits = order.waits.expect("only such were taken");
             let rises = waits.rises(order.side);
             match waits.follows {
-                Some(_) => (true, true, 0, order.id),
-                None => (false, rises, if rises { waits.at.0 } else { -waits.at.0 }, order.id),
+                Some(_) => (true, true, 0, order.id.0),
+                None => (false, rises, if rises { waits.at.0 } else { -waits.at.0 }, waits.arrived),
             }
         });
         queue
@@ -463,9 +473,8 @@ impl Reference {
         }
         if waits.is_market {
             if waits.follows.is_some() {
-                let Order { account, instrument, side, remaining, price, .. } = order;
-                let terms = NewOrder::limit(account, instrument, side, remaining, price);
-                let now = self.protected(&terms, waits.at);
+                let Order { instrument, side, price, .. } = order;
+                let now = self.protected(instrument, side, waits.at);
                 order.price = if side == Side::Buy { price.min(now) } else { price.max(now) };
             }
             order.price = self.clipped(&order);

@@ -1,5 +1,6 @@
 //! What the sequences came across, so that a generator that has stopped testing something is noticed.
 
+mod amend;
 mod linked;
 
 use super::Reference;
@@ -9,11 +10,15 @@ use rialto_model::{
     RejectReason, Rejected, Restrict, RestrictionTarget, SelfTrade, Side, TimeInForce, Timestamp,
     TradingHalted,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often each thing happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coverage(BTreeMap<String, u64>);
+pub struct Coverage {
+    times: BTreeMap<String, u64>,
+    /// The entries of which an exit was amended.
+    amended_entries: BTreeSet<OrderId>,
+}
 
 /// All reasons for an end.
 pub const DONE_REASONS: [DoneReason; 13] = [
@@ -84,7 +89,7 @@ pub const EVENT_KINDS: [&str; 47] = [
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 100] = [
+pub const SITUATIONS: [(&str, u64); 146] = [
     ("trailing stop active beyond its activation price", 10),
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
@@ -185,6 +190,52 @@ pub const SITUATIONS: [(&str, u64); 100] = [
     ("entry ended by its exit", 20),
     ("entry that traded in an auction", 5),
     ("snapshot with lists to read", 10),
+    ("rest of an order for five levels stands at its limit", 20),
+    ("rest of an order for five levels stands at another price", 10),
+    ("order for five levels ended without a trade", 2),
+    ("order for five levels that may rest interrupted trading", 2),
+    ("order for five levels that may rest continued by a Tick", 1),
+    ("order for five levels with exits stands", 2),
+    ("rest of an order for five levels ended, not between its exits", 1),
+    ("waiting order got another trigger price", 50),
+    ("waiting order got another limit", 50),
+    ("waiting order became larger", 50),
+    ("waiting order became smaller", 50),
+    ("waiting order became smaller under a restriction", 2),
+    ("waiting order amended in a call", 20),
+    ("trailing stop amended", 20),
+    ("protection price moved with the trigger price", 20),
+    ("limit of a market order stayed beside its trigger price", 5),
+    ("order moved behind others at its trigger price", 20),
+    ("order moved to a price that triggered others", 5),
+    ("triggered order amended", 20),
+    ("first order of a pair on the book amended", 20),
+    ("first order of a pair that waits amended", 20),
+    ("second order of a pair amended", 20),
+    ("order without another one in its list amended", 10),
+    ("reserve of a second order fell", 10),
+    ("reserve of a second order rose", 10),
+    ("exit of an open entry amended", 50),
+    ("exit of an ended entry amended", 5),
+    ("leg of an ended entry changed", 1),
+    ("leg of a market order got a limit", 2),
+    ("exits entered with an amended leg", 5),
+    ("amended exits grew", 5),
+    ("amended exit traded", 5),
+    ("amended exit triggered", 5),
+    ("amendment refused CommandUnknown", 20),
+    ("amendment refused InvalidCombination", 20),
+    ("amendment refused OrderLinked", 20),
+    ("amendment refused OrderWaiting", 20),
+    ("amendment refused NothingToAmend", 20),
+    ("amendment refused TriggerPriceInvalid", 20),
+    ("amendment refused OrderTriggered", 15),
+    ("amendment refused PriceOffTick", 5),
+    ("amendment refused WouldTrigger", 20),
+    ("amendment refused ExitPriceInvalid", 20),
+    ("amendment refused WouldCross", 10),
+    ("amendment refused InsufficientBalance", 10),
+    ("snapshot with an amended exit", 5),
 ];
 
 pub fn event_kind(event: &Event) -> &'static str {
@@ -241,11 +292,11 @@ pub fn event_kind(event: &Event) -> &'static str {
 
 impl Coverage {
     pub fn saw(&mut self, what: impl Into<String>) {
-        *self.0.entry(what.into()).or_default() += 1;
+        *self.times.entry(what.into()).or_default() += 1;
     }
 
     pub fn times(&self, what: &str) -> u64 {
-        self.0.get(what).copied().unwrap_or(0)
+        self.times.get(what).copied().unwrap_or(0)
     }
 
     pub fn reject(&self, reason: RejectReason) -> u64 {
@@ -257,14 +308,14 @@ impl Coverage {
     }
 
     pub fn add(&mut self, other: &Coverage) {
-        for (what, times) in &other.0 {
-            *self.0.entry(what.clone()).or_default() += times;
+        for (what, times) in &other.times {
+            *self.times.entry(what.clone()).or_default() += times;
         }
     }
 
     /// All counts, one on each line.
     pub fn report(&self) -> String {
-        self.0.iter().map(|(what, times)| format!("{times:>8} {what}\n")).collect()
+        self.times.iter().map(|(what, times)| format!("{times:>8} {what}\n")).collect()
     }
 
     /// Counts the effects of a command.
@@ -287,7 +338,7 @@ impl Coverage {
                     ReduceReason::Amended => self.saw("reduced by amendment"),
                     ReduceReason::SelfTrade => self.saw("reduced by self-trade prevention"),
                 },
-                Event::Amended(_) => amended = true,
+                Event::Amended(_) => amended = matches!(command, Command::Amend(_)),
                 Event::Rested(_) if amended => self.saw("amended and rested"),
                 Event::Trade(trade) if trade.auction => {
                     self.saw("trade of an auction");
@@ -487,7 +538,7 @@ impl Coverage {
         if triggered.count() > 0 && number > self.times("prices that triggered") {
             self.saw("triggered order triggered others");
         }
-        self.0.insert("prices that triggered".to_owned(), number);
+        self.times.insert("prices that triggered".to_owned(), number);
         if let Command::PlaceConditional(_) = command
             && !now.triggering.is_empty()
         {
@@ -612,6 +663,9 @@ impl Coverage {
         }
         if matches!(command, Command::Amend(_)) {
             self.saw("amended order continued by a Tick");
+        }
+        if taker.five_levels && taker.can_rest() {
+            self.saw("order for five levels that may rest continued by a Tick");
         }
     }
 

@@ -194,7 +194,7 @@ impl Reference {
         let for_auction = is_for_auction(new.time_in_force);
         let contradictions = [
             is_market && rests && !for_auction && !may_rest,
-            new.kind == OrderKind::FiveLevels && rests,
+            new.kind == OrderKind::FiveLevels && rests && self.rules_version < 10,
             has_own_levels && (for_auction || new.price != Price::ZERO),
             is_market && rests && has_amount,
             is_market && is_post_only,
@@ -386,6 +386,8 @@ impl Reference {
             fees_charged: 0,
             place: 0,
             is_market: new.kind == OrderKind::Market && is_for_auction(new.time_in_force),
+            five_levels: new.kind == OrderKind::FiveLevels,
+            traded_at: None,
             span: self.trading_span(new.instrument),
             waits: None,
             parts: None,

@@ -3,7 +3,7 @@
 use rialto_model::{
     AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, OrderId, OrderSize, Price, Quantity, Restriction, RestrictionTarget,
-    Scale, Side, Text,
+    Scale, Side, Text, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +44,8 @@ pub struct Fold {
     members: BTreeMap<AccountId, MemberId>,
     /// What is restricted, by whom.
     restricted: BTreeSet<(RestrictionTarget, bool)>,
+    /// The fixed triggers that orders wait for.
+    triggers: BTreeMap<OrderId, Trigger>,
     /// What orders with exits have traded.
     entries: BTreeMap<OrderId, i64>,
     /// The lists of linked orders and how many pairs there were before, by each of them.
@@ -81,6 +83,11 @@ impl Fold {
             .collect();
         queue.sort_by_key(|(_, order)| order.rank());
         queue.into_iter().map(|(id, order)| (id, order.price, order.remaining)).collect()
+    }
+
+    /// The fixed triggers that orders wait for.
+    pub fn triggers(&self) -> &BTreeMap<OrderId, Trigger> {
+        &self.triggers
     }
 
     fn held(&mut self, account: AccountId, currency: CurrencyId) -> &mut (i128, i128) {
@@ -207,7 +214,12 @@ impl Fold {
                     amended.price == amended.old_price && amended.remaining > amended.old_remaining;
                 let keeps_place = known.is_iceberg && grows;
                 known.place = known.place.filter(|_| keeps_place);
-                self.assert_unrestricted(amended.account, amended.instrument);
+                let shrinks =
+                    amended.price == amended.old_price && amended.remaining < amended.old_remaining;
+                // One that waits becomes smaller by this event.
+                if !shrinks {
+                    self.assert_unrestricted(amended.account, amended.instrument);
+                }
                 if self.whole.contains(&amended.order) {
                     self.assert_no_larger_than_its_entry(amended.order);
                 }
@@ -233,6 +245,7 @@ impl Fold {
                 }
                 self.release(done.order, done.released.0);
                 self.orders.remove(&done.order);
+                self.triggers.remove(&done.order);
             }
             Event::Triggered(triggered) => {
                 self.whole.remove(&triggered.order);
@@ -241,9 +254,25 @@ impl Fold {
                 assert_eq!(known.place, None, "an order that waits is on no book");
                 assert_eq!(known.remaining, triggered.remaining, "it has not traded");
                 known.price = triggered.price;
+                self.triggers.remove(&triggered.order);
                 self.release(triggered.order, triggered.released.0);
             }
-            Event::ExitsSet(set) => drop(self.entries.insert(set.order, 0)),
+            Event::ExitsSet(set) => {
+                let known = self.known(set.order);
+                assert_eq!((known.account, known.side), (set.account, set.side));
+                // It comes again when an exit is amended.
+                self.entries.entry(set.order).or_insert(0);
+            }
+            Event::TriggerSet(set) => {
+                let known = self.known(set.order);
+                assert_eq!((known.account, known.side), (set.account, set.side));
+                assert_eq!(known.place, None, "an order that waits is on no book");
+                let before = self.triggers.insert(set.order, set.trigger);
+                let is_new = before.is_none_or(|before| {
+                    before.kind == set.trigger.kind && before.price != set.trigger.price
+                });
+                assert!(is_new, "{before:?} becomes {:?}", set.trigger);
+            }
             Event::OrdersLinked(linked) => {
                 let both = [linked.take_profit, linked.stop_loss];
                 let is_alone = both.contains(&OrderId(0));

@@ -1,5 +1,6 @@
 //! Random commands that are likely to meet each other: few accounts, few members, few prices.
 
+mod amend;
 mod conditional;
 mod contracts;
 mod halts;
@@ -66,23 +67,28 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (_, 0..70) if chooser.keeps_a_call() => vec![Command::Tick],
         (_, 0..12) if chooser.stopped().is_some() => vec![chooser.reopening()],
         (_, 12..24) if !now.restrictions.is_empty() => vec![chooser.lifting()],
-        (_, 24..28) if !now.restrictions.is_empty() => vec![chooser.shrinking()],
+        (_, 24..32) if !now.restrictions.is_empty() => vec![chooser.shrinking()],
         (Profile::Deep, 28..60) if chooser.is_only_restricted() => vec![chooser.lifting()],
         (_, 30..80) if chooser.waiting().is_some() => chooser.halt_of_waiting(),
         (Profile::Deep, 0..40) if !now.auctions.is_empty() => vec![chooser.many_ended()],
         (Profile::Deep, 40..60) if !now.auctions.is_empty() => vec![chooser.halt_of_all()],
         (Profile::Deep, 60..65) if !now.auctions.is_empty() => vec![chooser.clearing()],
         (_, 95..100) if now.rules_version >= 4 => chooser.whole_plan(),
-        (Profile::General, 93..95) if now.rules_version >= 5 => chooser.many_levels(),
+        (Profile::General, 92..95) if now.rules_version >= 5 => chooser.many_levels(),
         (Profile::General | Profile::Tight, 84..88) if now.rules_version >= 9 => {
             chooser.list_and_its_end()
         }
+        (Profile::General | Profile::Tight, 80..84) if now.rules_version >= 10 => {
+            chooser.amendments_on_the_way()
+        }
+        (Profile::Tight, 78..80) if now.accounts.len() >= 3 => chooser.many_withdrawals(),
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
         }
         (Profile::Deep, 80..83) if now.rules_version >= 7 => chooser.many_trailing(),
         (Profile::Deep, 90..92) if now.rules_version >= 8 => chooser.many_icebergs(),
         (Profile::Deep, 78..80) if now.rules_version >= 9 => chooser.many_lists(),
+        (Profile::Deep, 72..78) if now.rules_version >= 10 => chooser.many_amendments(),
         (Profile::Deep, 92..95) if now.rules_version >= 4 => vec![chooser.clearing()],
         (Profile::Deep, 80..90) if now.rules_version >= 6 => chooser.many_conditional(),
         (Profile::Deep, 0..40) if chooser.has_collected() => vec![chooser.reopening()],
@@ -122,7 +128,7 @@ impl Chooser<'_> {
             9,
             90,
             16,
-            12,
+            16,
             60,
             20,
             20,
@@ -265,9 +271,8 @@ impl Chooser<'_> {
                 let own = [OrderKind::Market, OrderKind::BestPrice, OrderKind::FiveLevels];
                 order.kind = own[self.dice.weighted(&[5, 3, 2])];
             }
-            let rests = self.now.rules_version >= 5
-                && order.kind != OrderKind::FiveLevels
-                && self.dice.chance(35);
+            let since = if order.kind == OrderKind::FiveLevels { 10 } else { 5 };
+            let rests = self.now.rules_version >= since && self.dice.chance(35);
             if !rests {
                 order.time_in_force = self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]);
             }
@@ -395,38 +400,6 @@ impl Chooser<'_> {
         (account, OrderRef::Id(order.id))
     }
 
-    fn amendment(&mut self) -> Command {
-        let (account, named) = self.some_order();
-        let order = self.now.orders.iter().find(|order| {
-            order.account == account
-                && match named {
-                    OrderRef::Id(id) => order.id == id,
-                    OrderRef::Client(name) => order.client_order_id == name,
-                }
-        });
-        let rules = self.rules_of(order.map_or(InstrumentId(1), |order| order.instrument));
-        let (filled, total) =
-            order.map_or((0, 1), |order| (order.filled.0, order.filled.0 + order.remaining.0));
-        let price = match self.dice.below(10) {
-            0..5 => None,
-            5 => order.map(|order| order.price),
-            _ => Some(self.price(&rules)),
-        };
-        let lot = rules.lot.0;
-        let quantity = match self.dice.below(10) {
-            0..4 => None,
-            4 => Some(total),
-            5..7 => Some(total - lot),
-            7 => Some(filled),
-            8 => Some(total + lot * self.dice.between(1, 9)),
-            _ => Some(self.quantity(&rules).0),
-        };
-        if price.is_none() && quantity.is_none() && !self.dice.chance(5) {
-            return Command::Cancel { account, order: named };
-        }
-        Command::Amend(Amend { account, order: named, price, quantity: quantity.map(Quantity) })
-    }
-
     fn transfer(&mut self) -> Transfer {
         let account = self.account();
         let ended = self.now.transfers.iter().chain(&self.now.ended_withdrawals);
@@ -497,6 +470,20 @@ impl Chooser<'_> {
         }
     }
 
+    /// More withdrawals than are remembered; the account that has most of them is not the first.
+    fn many_withdrawals(&mut self) -> Vec<Command> {
+        let accounts: Vec<AccountId> = self.now.accounts.keys().copied().collect();
+        let first = self.dice.below(accounts.len() as u64) as usize;
+        let one = |chooser: &mut Self, nth: usize| {
+            let account = accounts[(first + nth) % accounts.len()];
+            let reference = text(&format!("r{}", chooser.dice.below(100_000)));
+            let (currency, amount) = (CurrencyId(1), Amount(1));
+            let held = Transfer { account, currency, amount, reference };
+            [Command::HoldWithdrawal(held), Command::SettleWithdrawal { account, reference }]
+        };
+        [0, 1, 1, 1, 2].into_iter().flat_map(|nth| one(self, nth)).collect()
+    }
+
     fn new_rules(&mut self) -> TradingRules {
         let mut rules = rules(&mut self.dice, self.profile);
         if self.dice.chance(10) {
@@ -564,7 +551,10 @@ impl Chooser<'_> {
         if self.now.orders.is_empty() {
             return Command::Tick;
         }
-        let order = self.dice.pick(&self.now.orders);
+        let mut order = self.dice.pick(&self.now.orders);
+        if self.now.rules_version >= 10 && self.dice.chance(30) {
+            order = self.waiting_or_linked().unwrap_or(order);
+        }
         let lot = self.now.of(&order).instrument.spec.rules.lot;
         let quantity = Some(Quantity(order.filled.0 + order.remaining.0 - lot.0));
         let (account, order) = (order.account, OrderRef::Id(order.id));
@@ -651,7 +641,11 @@ impl Chooser<'_> {
                 }
                 Command::CreateInstrument(spec)
             }
-            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 2, 3, 4, 4, 99]) },
+            _ => {
+                let newest = if self.now.rules_version >= 9 { 10 } else { 4 };
+                let version = self.dice.pick(&[0, 1, 2, 3, 4, newest, 99]);
+                Command::SetRulesVersion { version }
+            }
         }
     }
 

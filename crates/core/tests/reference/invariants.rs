@@ -4,7 +4,8 @@ use super::{Account, Reference};
 use rialto_core::Links;
 use rialto_model::{
     AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, InstrumentState, OrderId,
-    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailState, Trigger,
+    OrderKind, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailState,
+    Trigger, TriggerKind,
 };
 use std::collections::BTreeMap;
 
@@ -139,6 +140,7 @@ pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
     }
 
     pairs_hold_the_larger_need(holdings, told)?;
+    linked_orders_are_on_their_sides(holdings)?;
 
     for listed in instruments {
         let id = listed.instrument.id;
@@ -167,6 +169,52 @@ fn pairs_hold_the_larger_need(holdings: &Holdings, told: &Reference) -> Result<(
         let (held, needed) = (order.reserved + other.reserved, need(order.id).max(need(other.id)));
         if held != needed {
             return Err(format!("a pair holds {held}, not {needed}: {order:?} and {other:?}"));
+        }
+    }
+    Ok(())
+}
+
+impl Standing {
+    /// The price from which it may trade. None of a trailing stop.
+    fn level(&self) -> Option<Price> {
+        match (self.trigger, self.trail) {
+            (Some(trigger), _) => Some(trigger.price),
+            (None, Some(_)) => None,
+            (None, None) => Some(self.price),
+        }
+    }
+
+    fn is_stop_loss(&self) -> bool {
+        let is_stop = |trigger: Trigger| trigger.kind == TriggerKind::Stop;
+        self.trail.is_some() || self.trigger.is_some_and(is_stop)
+    }
+}
+
+/// Of two linked orders, the first is at a better price than the second. An exit is as its entry tells.
+fn linked_orders_are_on_their_sides(holdings: &Holdings) -> Result<(), String> {
+    let find = |id: OrderId| holdings.orders.iter().find(|order| order.id == id);
+    for order in &holdings.orders {
+        let Some(links) = order.links else { continue };
+        if let Some(other) = links.other.and_then(find)
+            && other.is_stop_loss()
+            && let (Some(better), Some(worse)) = (order.level(), other.level())
+            && (if order.side == Side::Sell { better <= worse } else { better >= worse })
+        {
+            return Err(format!("of a pair, {order:?} is not beyond {other:?}"));
+        }
+        let is_entry = |it: &&Standing| it.id != order.id && links.other != Some(it.id);
+        let Some(entry) = find(links.list).filter(is_entry) else { continue };
+        let told = entry.links.and_then(|links| match order.is_stop_loss() {
+            true => links.stop_loss,
+            false => links.take_profit,
+        });
+        let is_as_told = told.is_some_and(|leg| {
+            // The limit of a market order may have moved with its trigger price.
+            let has_own_limit = leg.kind == OrderKind::Market || leg.price == order.price;
+            leg.nearest_price() == order.level() && has_own_limit
+        });
+        if !is_as_told {
+            return Err(format!("the exit {order:?} is not as its entry tells: {entry:?}"));
         }
     }
     Ok(())

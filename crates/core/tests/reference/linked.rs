@@ -6,9 +6,9 @@ use super::entry::{Check, Verdict, can_rest, demand};
 use super::{Alteration, Entered, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_core::Links;
 use rialto_model::{
-    AccountId, Amended, Condition, Distance, DoneReason, Event, ExitsRefused, ExitsSet,
-    InstrumentId, Leg, LinkKind, NewOrder, OrderId, OrderKind, OrderList, OrderSize, OrdersLinked,
-    Outcome, Price, Quantity, RejectReason, Side, TimeInForce, Trigger, TriggerKind,
+    AccountId, Condition, Distance, DoneReason, Event, ExitsRefused, ExitsSet, InstrumentId, Leg,
+    LinkKind, NewOrder, OrderId, OrderKind, OrderList, OrderSize, OrdersLinked, Outcome, Price,
+    Quantity, RejectReason, Side, TimeInForce, Trigger, TriggerKind,
 };
 
 /// What it costs to read a list, in orders.
@@ -24,6 +24,8 @@ pub struct List {
     pub linked: Vec<OrderId>,
     /// For how much of what the entry has traded there are exits.
     pub covered: Quantity,
+    /// What the exits were entered with, and as it was amended since.
+    pub legs: [Option<Leg>; 2],
     /// The entry, as long as it is open or trades of it are to be read.
     pub entry: Option<Entry>,
 }
@@ -33,6 +35,7 @@ pub struct List {
 pub struct Entry {
     /// As it was entered.
     pub terms: NewOrder,
+    /// The exits, as the last amendment of one left them.
     pub take_profit: Option<Leg>,
     pub stop_loss: Option<Leg>,
     /// What it has traded.
@@ -131,7 +134,7 @@ pub fn list_checks() -> Vec<&'static str> {
 }
 
 /// Whether a price is better than another one for an order of this side.
-fn is_beyond(side: Side, better: Price, worse: Price) -> bool {
+pub(super) fn is_beyond(side: Side, better: Price, worse: Price) -> bool {
     if side == Side::Sell { better > worse } else { better < worse }
 }
 
@@ -322,7 +325,8 @@ impl Reference {
         self.let_wait(&other, covered);
         let linked = vec![id, draft.id];
         let (instrument, covered) = (new.terms.instrument, Quantity::ZERO);
-        self.lists.push(List { id, instrument, linked, covered, entry: None });
+        let legs = [None; 2];
+        self.lists.push(List { id, instrument, linked, covered, legs, entry: None });
         self.tell_links(id, &draft, [Some(id), Some(draft.id)]);
         outcome
     }
@@ -347,6 +351,7 @@ impl Reference {
             instrument: order.instrument,
             linked: Vec::new(),
             covered: Quantity::ZERO,
+            legs: [take_profit, stop_loss],
             entry: Some(Entry {
                 terms,
                 take_profit,
@@ -355,11 +360,18 @@ impl Reference {
                 is_taking: false,
             }),
         });
+        self.tell_exits(order.id);
+    }
+
+    /// Tells the exits of an entry as they are now.
+    pub(super) fn tell_exits(&mut self, id: OrderId) {
+        let entry = self.list_of_entry(id).and_then(|list| list.entry).expect("it enters exits");
+        let Entry { terms, take_profit, stop_loss, .. } = entry;
         self.events.push(Event::ExitsSet(ExitsSet {
-            order: order.id,
-            account: order.account,
-            instrument: order.instrument,
-            side: order.side,
+            order: id,
+            account: terms.account,
+            instrument: terms.instrument,
+            side: terms.side,
             take_profit,
             stop_loss,
         }));
@@ -368,6 +380,12 @@ impl Reference {
     /// The list of a linked order.
     pub(super) fn list_of(&self, order: OrderId) -> Option<&List> {
         self.lists.iter().find(|list| list.linked.contains(&order))
+    }
+
+    /// Whether an order may have a limit beside its exits, if it enters some.
+    pub(super) fn fits_its_exits(&self, order: &Order, limit: Price) -> bool {
+        let entry = self.list_of_entry(order.id).and_then(|list| list.entry);
+        entry.is_none_or(|entry| are_beyond(order.side, limit, entry.legs()))
     }
 
     /// The list of an order that enters exits.
@@ -663,19 +681,7 @@ impl Reference {
         let known = self.lists.iter_mut().find(|it| it.id == list.id).expect("it is a list");
         known.covered = entry.traded;
         for (old, order) in old.into_iter().zip(new) {
-            self.events.push(Event::Amended(Amended {
-                order: order.id,
-                account: order.account,
-                instrument: order.instrument,
-                side: order.side,
-                old_price: old.price,
-                old_remaining: old.remaining,
-                price: order.price,
-                quantity: order.remaining,
-                remaining: order.remaining,
-                old_reserved: self.hold(&old),
-                reserved: self.hold(&order),
-            }));
+            self.tell_amended(&old, &order);
             if order.waits.is_some() {
                 *self.open_order_mut(order.id) = order;
             } else {

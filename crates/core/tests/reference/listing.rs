@@ -252,7 +252,7 @@ impl Reference {
     }
 
     pub(super) fn set_rules_version(&mut self, version: u32) -> Result<Outcome, RejectReason> {
-        if !(1..=9).contains(&version) {
+        if !(1..=10).contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
         }
         if version < self.rules_version {

@@ -264,6 +264,12 @@ impl Lockstep {
         let before = affordable.then(|| self.reference.clone());
         let rules_version = self.reference.rules_version;
         let links_before = self.reference.lists.clone();
+        let amended = match command {
+            Command::Amend(amend) => Some(amend),
+            Command::AmendTrigger(asked) => Some(&asked.amend),
+            _ => None,
+        };
+        let amended = amended.and_then(|it| self.reference.open_order(it.account, &it.order).ok());
         let by = attribution(seq, command);
         let (events, outcome) = self.reference.apply_attributed(seq, self.time, command, by);
         let (core_events, core_outcome) = self.core.apply(seq, self.time, command, by.as_ref());
@@ -309,6 +315,9 @@ impl Lockstep {
         self.coverage.note_triggers(command, &events, &self.reference);
         self.coverage.note_icebergs(command, &events, &self.reference);
         self.coverage.note_links(command, &events, &links_before, &self.reference);
+        let before = (amended.as_ref(), &links_before[..]);
+        self.coverage.note_amendments(command, &events, &outcome, before, &self.reference);
+        self.coverage.note_five_levels(command, &events);
         self.coverage.note_waiting(command, &events, &self.reference);
         if let Command::MassCancel(which) = command
             && self.reference.leaves_orders(which.account)
@@ -393,6 +402,12 @@ impl Lockstep {
                 core.balances
             ));
         }
+        let triggers: BTreeMap<_, _> =
+            core.orders.iter().filter_map(|order| Some((order.id, order.trigger?))).collect();
+        if *self.fold.triggers() != triggers {
+            let told = self.fold.triggers();
+            return Err(format!("events tell of {told:?}\ncore holds     {triggers:?}"));
+        }
         let timers = self.reference.accounts.iter();
         let timers: BTreeMap<_, _> =
             timers.filter_map(|(id, account)| Some((*id, account.dead_man?))).collect();
@@ -447,6 +462,9 @@ impl Lockstep {
         if !self.reference.lists_to_read.is_empty() {
             self.coverage.saw("snapshot with lists to read");
         }
+        if self.coverage.has_amended_exit(&self.reference) {
+            self.coverage.saw("snapshot with an amended exit");
+        }
         if !self.reference.triggering.is_empty() {
             self.coverage.saw("snapshot with triggered orders");
         }
@@ -471,6 +489,7 @@ fn attribution(seq: Seq, command: &Command) -> Option<Attribution> {
             | CommandKind::Place
             | CommandKind::Cancel
             | CommandKind::Amend
+            | CommandKind::AmendTrigger
             | CommandKind::MassCancel
             | CommandKind::Disconnect
             | CommandKind::SetDeadMan

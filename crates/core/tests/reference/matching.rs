@@ -233,6 +233,7 @@ impl Reference {
             maker.owe_nothing();
         }
         taker.filled = Quantity(taker.filled.0 + quantity.0);
+        taker.traded_at = Some(price);
         maker.filled = Quantity(maker.filled.0 + quantity.0);
         maker.remaining = Quantity(maker.remaining.0 - quantity.0);
         let shows_new_tranche = maker.use_up(quantity);
@@ -313,9 +314,13 @@ impl Reference {
 
     /// Lets what is left of an order rest, if it may.
     pub(super) fn stop(&mut self, taker: &Order) -> Outcome {
-        if !taker.can_rest() {
+        let Some(resting) = self.as_it_rests(taker) else {
             return self.end(taker, DoneReason::Remainder);
+        };
+        if resting.price != taker.price {
+            self.tell_amended(taker, &resting);
         }
+        let taker = &resting;
         self.stand(*taker);
         self.events.push(Event::Rested(Rested {
             order: taker.id,
@@ -328,6 +333,21 @@ impl Reference {
         self.stop_as_entry(taker.id);
         self.note_limit(taker);
         Self::standing(taker)
+    }
+
+    /// An incoming order as it rests, if it may. One for five levels rests at the last price that it traded at, on the
+    /// tick and between its exits.
+    fn as_it_rests(&self, taker: &Order) -> Option<Order> {
+        let mut resting = Order { five_levels: false, traded_at: None, ..*taker };
+        let rests_at_limit = self.gets_wrong(Alteration::FiveLevelsRestAtTheirLimit);
+        if taker.five_levels && !rests_at_limit {
+            resting.price = taker.traded_at?;
+            self.of(taker).check_price(resting.price).ok()?;
+            if !self.fits_its_exits(taker, resting.price) {
+                return None;
+            }
+        }
+        taker.can_rest().then_some(resting)
     }
 
     pub(super) fn trade(&mut self, deal: &Deal, auction: bool) {

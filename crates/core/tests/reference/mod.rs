@@ -105,7 +105,8 @@ impl Reference {
             Command::PlaceIceberg(new) => self.place_iceberg(new),
             Command::PlaceList(new) => self.place_list(new),
             Command::Cancel { account, order } => self.cancel(*account, order),
-            Command::Amend(amend) => self.amend(amend),
+            Command::Amend(amend) => self.amend(&amend.into()),
+            Command::AmendTrigger(amend) => self.amend_trigger(amend),
             Command::MassCancel(which) => self.mass_cancel(which),
             Command::Disconnect { account } => self.disconnect(*account),
             Command::SetDeadMan { account, timeout_ns } => self.set_dead_man(*account, *timeout_ns),
@@ -232,6 +233,7 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
     let named = match command {
         Command::Cancel { order, .. } => Some(order),
         Command::Amend(amend) => Some(&amend.order),
+        Command::AmendTrigger(asked) => Some(&asked.amend.order),
         _ => None,
     };
     Rejected {
@@ -264,6 +266,7 @@ fn named_account(command: &Command) -> Option<AccountId> {
         Command::PlaceIceberg(new) => new.terms.account,
         Command::PlaceList(new) => new.terms.account,
         Command::Amend(amend) => amend.account,
+        Command::AmendTrigger(asked) => asked.amend.account,
         Command::MassCancel(which) => which.account,
         Command::Deposit(deposit) => deposit.transfer.account,
         Command::Withdraw(transfer) | Command::HoldWithdrawal(transfer) => transfer.account,

@@ -116,6 +116,10 @@ pub struct Order {
     pub place: u64,
     /// Whether it is a market order that stands at its protection price.
     pub is_market: bool,
+    /// Whether it is for five levels: then it rests at the last price that it traded at.
+    pub five_levels: bool,
+    /// The last price that it traded at as an incoming order.
+    pub traded_at: Option<Price>,
     /// Where it might trade when it arrived.
     pub span: Option<Span>,
     /// What it waits for; it is on no book then.
@@ -238,6 +242,8 @@ pub struct Reference {
     pub lists: Vec<List>,
     /// The lists whose entries have traded, in the order in which they are read.
     pub lists_to_read: Vec<OrderId>,
+    /// How often an order has begun to wait for a trigger price.
+    pub arrivals: u64,
     /// How many prices have triggered orders.
     pub prices_that_triggered: u64,
     pub timetables: Vec<Timetable>,
@@ -293,6 +299,7 @@ impl Reference {
             entering: None,
             lists: Vec::new(),
             lists_to_read: Vec::new(),
+            arrivals: 0,
             prices_that_triggered: 0,
             timetables: Vec::new(),
             halting: None,

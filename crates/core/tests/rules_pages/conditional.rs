@@ -3,10 +3,10 @@
 use crate::page::{examples, orders};
 use crate::venue::{ALICE, BOB, CAROL, SPOT, START, Venue, limit, rejected, rules};
 use rialto_model::{
-    Command, ConditionalOrder, Distance, DoneReason, Enumeration, Event, InstrumentState,
-    MassCancel, NewOrder, OrderId, OrderKind, OrderStatus, Outcome, Price, RejectReason, Restrict,
-    Restriction, RestrictionTarget, Side, TimeInForce, Timestamp, TradingRules, TrailTerms,
-    TrailingOrder, Trigger, TriggerKind,
+    Amend, AmendTrigger, Command, ConditionalOrder, Distance, DoneReason, Enumeration, Event,
+    InstrumentState, MassCancel, NewOrder, OrderId, OrderKind, OrderRef, OrderStatus, Outcome,
+    Price, RejectReason, Restrict, Restriction, RestrictionTarget, Side, TimeInForce, Timestamp,
+    TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 const PAGE: &str = include_str!("../../../../docs/rules/conditional-orders.md");
@@ -206,8 +206,15 @@ fn trails_without_a_trigger_price_are_refused() {
     assert_eq!(refused(&mut old, five, 100), Some(RejectReason::CommandUnknown));
 }
 
-/// Does what the page says comes between a trigger and the entry.
-fn do_between(venue: &mut Venue, what: &str, order: OrderId) {
+fn amend_trigger(venue: &mut Venue, order: OrderId, price: i64) -> Outcome {
+    let order = OrderRef::Id(order);
+    let amend = Amend { account: BOB, order, price: None, quantity: None };
+    venue.apply(Command::AmendTrigger(AmendTrigger { amend, trigger_price: Price(price) }))
+}
+
+/// Does what the page says comes between a trigger and the entry. Returns the reason of a refusal.
+fn do_between(venue: &mut Venue, what: &str, order: OrderId) -> Option<RejectReason> {
+    let mut refused = None;
     let restrict = Restrict {
         target: RestrictionTarget::Account(BOB),
         restriction: Restriction::CancelOnly,
@@ -218,9 +225,13 @@ fn do_between(venue: &mut Venue, what: &str, order: OrderId) {
         "nothing" => {}
         "a trade at a price that does not reach the trigger" => trade_at(venue, 105),
         "cancel" => drop(venue.cancel(BOB, order)),
-        "amendment" => {
-            let refused = venue.amend(BOB, order, None, Some(2));
-            assert_eq!(refused, rejected(RejectReason::OrderWaiting));
+        "amendment of the trigger price" => match amend_trigger(venue, order, 99) {
+            Outcome::Rejected { reason } => refused = Some(reason),
+            other => panic!("{other:?}"),
+        },
+        "amendment of limit and quantity" => {
+            let amended = venue.amend(BOB, order, Some(800), Some(2));
+            assert!(!amended.is_rejected(), "{amended:?}");
         }
         "mass cancel" => {
             let which = MassCancel { account: BOB, instrument: None, side: None };
@@ -240,6 +251,7 @@ fn do_between(venue: &mut Venue, what: &str, order: OrderId) {
         "withdrawal of the instrument" => drop(venue.set_state(InstrumentState::Withdrawn)),
         other => panic!("{other}"),
     }
+    refused
 }
 
 #[test]
@@ -257,19 +269,116 @@ fn what_comes_between_has_the_outcome_of_the_page() {
         let stop = Trigger { kind: TriggerKind::Stop, price: Price(100) };
         let order = wait(&mut venue, terms, stop);
         trade_at(&mut venue, 100);
-        do_between(&mut venue, what, order);
+        let refused = do_between(&mut venue, what, order);
         let mut events = venue.events.clone();
         venue.tick();
         events.extend(venue.events.iter().copied());
         let happened = events.iter().find_map(|event| match event {
-            Event::Triggered(it) if it.order == order => Some("entered"),
+            Event::Triggered(it) if it.order == order => match (it.price.0, it.remaining.0) {
+                (900, 1) => Some("entered"),
+                (800, 2) => Some("entered with them"),
+                other => panic!("{other:?}"),
+            },
             Event::Done(it) if it.order == order => Some(it.reason.name()),
             _ => None,
         });
-        assert_eq!(happened.unwrap_or("waits"), outcome, "{id}");
+        let refused = refused.map(|reason| format!("{}, ", reason.code())).unwrap_or_default();
+        assert_eq!(format!("{refused}{}", happened.unwrap_or("waits")), *outcome, "{id}");
         checked += 1;
     }
-    assert_eq!(checked, 11, "the rows of the page");
+    assert_eq!(checked, 12, "the rows of the page");
+}
+
+/// `a buy stop 103`, `a sell stop 95 limit 94` or `a sell trail 5`: its name, and the order that waits.
+fn waiting_order<'a>(venue: &mut Venue, text: &'a str) -> (&'a str, OrderId) {
+    let words: Vec<_> = text.split(' ').collect();
+    let side = Side::from_name(words[1]).unwrap();
+    let given = words.get(5).map_or(0, |limit| limit.parse().unwrap());
+    let kind = if given == 0 { OrderKind::Market } else { OrderKind::Limit };
+    let time_in_force = TimeInForce::Ioc;
+    let terms = NewOrder { kind, time_in_force, ..limit(BOB, side, given, 5) };
+    if words[2] != "trail" {
+        return (words[0], wait(venue, terms, trigger(&words[2..4].join(" "))));
+    }
+    let trail = TrailTerms { distance: distance(words[3]), activation_price: Price::ZERO };
+    match venue.apply(Command::PlaceTrailing(TrailingOrder { terms, trail })) {
+        Outcome::Order { order, status: OrderStatus::Waiting, .. } => (words[0], order),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn waiting_orders_are_amended_as_the_page_says() {
+    let mut checked = 0;
+    for cells in of("M", 6) {
+        let [id, waiting, steps, answer, entered, _] = &cells[..] else { panic!("{cells:?}") };
+        let protection = TradingRules { market_protection_ppm: 50_000, ..rules() };
+        let mut venue = Venue::ruled(protection);
+        trade_at(&mut venue, 100);
+        let names: Vec<_> =
+            waiting.split(", ").map(|text| waiting_order(&mut venue, text)).collect();
+        let find = |name: &str| names.iter().find(|(known, _)| *known == name).unwrap().1;
+        let (mut answered, mut done) = (None, Vec::new());
+        for step in steps.split("; ") {
+            match step.split(' ').collect::<Vec<_>>()[..] {
+                ["amend", name, "stop", price] => {
+                    let price = price.parse().unwrap();
+                    answered = Some(amend_trigger(&mut venue, find(name), price));
+                }
+                ["amend", name, quantity] => {
+                    let quantity = Some(quantity.parse().unwrap());
+                    answered = Some(venue.amend(BOB, find(name), None, quantity));
+                }
+                [price] => {
+                    trade_at(&mut venue, price.parse().unwrap());
+                    venue.tick();
+                    done.extend(venue.events.iter().filter_map(|event| match event {
+                        Event::Triggered(it) => {
+                            let (name, _) = names.iter().find(|(_, order)| *order == it.order)?;
+                            Some(format!("{name} {}@{}", it.remaining, it.price))
+                        }
+                        _ => None,
+                    }));
+                }
+                _ => panic!("{step}"),
+            }
+        }
+        let answered = match answered.unwrap() {
+            Outcome::Order { status: OrderStatus::Waiting, .. } => "waiting".to_owned(),
+            Outcome::Rejected { reason } => reason.code().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(answered, *answer, "{id}");
+        let done = if done.is_empty() { "–".to_owned() } else { done.join(" ") };
+        assert_eq!(done, *entered, "{id}");
+        checked += 1;
+    }
+    assert_eq!(checked, 6, "the rows of the page");
+}
+
+#[test]
+fn amendments_without_a_fixed_trigger_price_are_refused() {
+    let mut venue = Venue::new();
+    trade_at(&mut venue, 100);
+    let plain = venue.enter(limit(BOB, Side::Sell, 150, 5));
+    let (_, trails) = waiting_order(&mut venue, "a sell trail 5");
+    let (_, stop) = waiting_order(&mut venue, "b sell stop 95");
+    let invalid = rejected(RejectReason::InvalidCombination);
+    assert_eq!(amend_trigger(&mut venue, plain, 90), invalid);
+    assert_eq!(amend_trigger(&mut venue, trails, 90), invalid);
+    assert_eq!(venue.amend(BOB, trails, Some(90), None), invalid);
+    for price in [0, -1, i64::MIN] {
+        let refused = amend_trigger(&mut venue, stop, price);
+        assert_eq!(refused, rejected(RejectReason::TriggerPriceInvalid), "{price}");
+    }
+    let would_trigger = rejected(RejectReason::WouldTrigger);
+    assert_eq!(amend_trigger(&mut venue, stop, 100), would_trigger);
+    let mut old = Venue::under(9, rules());
+    trade_at(&mut old, 100);
+    let (_, stop) = waiting_order(&mut old, "a sell stop 95");
+    assert_eq!(amend_trigger(&mut old, stop, 90), rejected(RejectReason::CommandUnknown));
+    let waiting = rejected(RejectReason::OrderWaiting);
+    assert_eq!(old.amend(BOB, stop, None, Some(1)), waiting);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::page::examples;
 use crate::venue::{ALICE, BASE, BOB, CAROL, ENGINE, QUOTE, SPOT, Venue, limit, rejected, rules};
 use rialto_core::OrderState;
 use rialto_model::{
-    Amend, Command, Condition, Distance, Enumeration, Event, InstrumentState, Leg, LinkKind,
+    Amend, AmendTrigger, Command, Condition, Distance, Enumeration, InstrumentState, Leg, LinkKind,
     NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize, Outcome, Price, Quantity,
     RejectReason, Restrict, Restriction, RestrictionTarget, Side, TimeInForce, Timestamp, Trade,
     TradingRules, TrailTerms, Trigger, TriggerKind,
@@ -172,6 +172,17 @@ fn apply(venue: &mut Venue, step: &str, made: &mut Vec<String>) -> Outcome {
             let order = OrderRef::Id(named(venue, which));
             apply(venue, Command::Cancel { account: ALICE, order })
         }
+        ["amend", which, "stop", price] => {
+            let order = OrderRef::Id(named(venue, which));
+            let amend = Amend { account: ALICE, order, price: None, quantity: None };
+            let trigger_price = Price(number(price));
+            apply(venue, Command::AmendTrigger(AmendTrigger { amend, trigger_price }))
+        }
+        ["amend", which, "limit", price] | ["amend", which, price] if !price.contains('@') => {
+            let (order, price) = (OrderRef::Id(named(venue, which)), Some(Price(number(price))));
+            let quantity = None;
+            apply(venue, Command::Amend(Amend { account: ALICE, order, price, quantity }))
+        }
         ["amend", which, order] => {
             let (quantity, price) = size_at(order);
             let order = OrderRef::Id(named(venue, which));
@@ -262,7 +273,7 @@ fn lists_do_what_the_page_says() {
         verify(id, &venue, &made, (traded, after));
         checked += 1;
     }
-    assert_eq!(checked, 17, "the rows of the page");
+    assert_eq!(checked, 19, "the rows of the page");
 }
 
 #[test]
@@ -272,15 +283,15 @@ fn pairs_reserve_what_the_page_says() {
         let [id, text, first, second] = &cells[..] else { panic!("{cells:?}") };
         let mut venue = venue();
         let before = (venue.balance(ALICE, BASE).1, venue.balance(ALICE, QUOTE).1);
-        let outcome = venue.apply(Command::PlaceList(list(text)));
+        let mut steps = text.split("; ");
+        let outcome = venue.apply(Command::PlaceList(list(steps.next().unwrap())));
+        for step in steps {
+            act(&mut venue, step, &mut Vec::new());
+        }
         if let Some(reason) = RejectReason::ALL.iter().find(|reason| reason.code() == first) {
             assert_eq!(outcome, rejected(*reason), "{id}");
         } else {
-            let reserved = venue.events.iter().filter_map(|event| match event {
-                Event::Accepted(accepted) => Some(accepted.reserved.0),
-                _ => None,
-            });
-            let reserved: Vec<_> = reserved.collect();
+            let reserved: Vec<_> = open(&venue).iter().map(|order| order.reserved.0).collect();
             assert_eq!(reserved, [number(first).into(), number(second).into()], "{id}");
             let held = (venue.balance(ALICE, BASE).1, venue.balance(ALICE, QUOTE).1);
             let sum: i128 = reserved.iter().sum();
@@ -288,5 +299,5 @@ fn pairs_reserve_what_the_page_says() {
         }
         checked += 1;
     }
-    assert_eq!(checked, 3, "the rows of the page");
+    assert_eq!(checked, 5, "the rows of the page");
 }

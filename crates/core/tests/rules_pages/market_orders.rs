@@ -57,7 +57,7 @@ fn orders_trade_and_rest_as_the_page_says() {
         assert!(price.is_none_or(|price| price.to_string() == *at), "{id}");
         checked += 1;
     }
-    assert_eq!(checked, 8, "the rows of the page");
+    assert_eq!(checked, 9, "the rows of the page");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn orders_are_refused_as_the_page_says() {
         passive(best),
         passive(market),
         passive(five),
-        NewOrder { time_in_force: TimeInForce::Gtc, ..five },
+        NewOrder { time_in_force: TimeInForce::Gfa, ..five },
         NewOrder { time_in_force: TimeInForce::Gfa, ..best },
     ];
     for order in wrong {
@@ -124,6 +124,10 @@ fn orders_are_refused_as_the_page_says() {
     for order in [best, five, market] {
         assert_eq!(venue.place(order), rejected(RejectReason::WrongPhase), "{order:?}");
     }
+    let mut older = Venue::under(9, rules());
+    older.enter(limit(ALICE, Side::Sell, 100, 5));
+    let five_gtc = NewOrder { time_in_force: TimeInForce::Gtc, ..five };
+    assert_eq!(older.place(five_gtc), rejected(RejectReason::InvalidCombination));
     let mut older = Venue::under(4, rules());
     older.enter(limit(ALICE, Side::Sell, 100, 5));
     assert_eq!(older.place(best), rejected(RejectReason::AttributeUnknown));

@@ -92,6 +92,14 @@ const RULES_9: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-9-deep.lz4")),
 ];
 
+/// The same of version 10.
+const RULES_10: Fixtures = [
+    ("script", include_bytes!("../fixtures/rules-10-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-10-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-10-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-10-deep.lz4")),
+];
+
 fn must_decide_as_recorded(version: u32, fixtures: Fixtures) {
     for (name, bytes) in fixtures {
         for run in Recorded::from_bytes(bytes).runs {
@@ -147,8 +155,13 @@ fn version_9_decides_as_it_was_recorded() {
 }
 
 #[test]
+fn version_10_decides_as_it_was_recorded() {
+    must_decide_as_recorded(10, RULES_10);
+}
+
+#[test]
 fn every_version_has_its_recorded_journals() {
-    assert_eq!(rialto_core::RULES_VERSIONS, 1..=9, "record the new version, and test it here");
+    assert_eq!(rialto_core::RULES_VERSIONS, 1..=10, "record the new version, and test it here");
 }
 
 #[test]
@@ -163,6 +176,7 @@ fn the_recorded_journals_hold_every_kind_of_command() {
         (RULES_7, Kind::PlaceTrailing),
         (RULES_8, Kind::PlaceIceberg),
         (RULES_9, Kind::PlaceList),
+        (RULES_10, Kind::AmendTrigger),
     ] {
         let recorded = fixtures.map(|(_, bytes)| Recorded::from_bytes(bytes));
         let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
@@ -171,7 +185,7 @@ fn the_recorded_journals_hold_every_kind_of_command() {
         // Kinds are numbered densely from zero.
         assert_eq!(kinds, (0..=last as u8).collect());
     }
-    assert_eq!(Kind::ALL.last(), Some(&Kind::PlaceList), "record the new kind");
+    assert_eq!(Kind::ALL.last(), Some(&Kind::AmendTrigger), "record the new kind");
 }
 #[test]
 #[ignore = "writes the fixtures of a version of the rules; run it once for a new version"]

@@ -1,6 +1,7 @@
 //! A journal written by hand, with a command of every kind and with the decisions that later
 //! versions of the rules make otherwise.
 
+mod since_10;
 mod since_2;
 mod since_3;
 mod since_4;
@@ -67,6 +68,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.since_version_7();
     script.since_version_8();
     script.since_version_9();
+    script.since_version_10();
     (world.limits, script.venue.journal)
 }
 

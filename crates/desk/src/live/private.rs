@@ -56,6 +56,7 @@ pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
             | CommandKind::PlaceList
             | CommandKind::Cancel
             | CommandKind::Amend
+            | CommandKind::AmendTrigger
             | CommandKind::MassCancel => one(it.account),
             _ => [None, None],
         },

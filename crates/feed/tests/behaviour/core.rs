@@ -7,6 +7,7 @@ use rialto_desk::baseline_of;
 use rialto_feed::{DeltaMerger, Feed, FeedConfig, Update};
 use rialto_model::testing::plausible::{self, Bounds};
 use rialto_model::*;
+use std::collections::BTreeSet;
 
 const BOUNDS: Bounds = Bounds {
     accounts: 6,
@@ -93,9 +94,18 @@ fn an_iceberg(venue: &Venue, nth: u64) -> Option<OrderRef> {
     Some(OrderRef::Id(order.id))
 }
 
+/// An order that waits for a trigger.
+fn a_waiting_order(venue: &Venue, nth: u64) -> Option<OrderRef> {
+    let instruments = venue.core.instruments().map(|view| view.instrument.id);
+    let waiting: Vec<_> = instruments.flat_map(|id| venue.core.waiting_orders(id)).collect();
+    let order = waiting.get(nth as usize % waiting.len().max(1))?;
+    Some(OrderRef::Id(order.id))
+}
+
 /// Cancels and amendments name orders of any account; here the owner of an open order sends them. An
-/// amendment of an order that is not open changes an iceberg instead. A plan is continued or adopted with
-/// the number of transitions that it has, and the transition that moves is one that is planned.
+/// amendment of an order that is not open changes an iceberg instead, and one of a trigger price an order that
+/// waits. A plan is continued or adopted with the number of transitions that it has, and the transition that
+/// moves is one that is planned.
 fn by_owner(venue: &Venue, command: &Command) -> Command {
     let owner = |order: &OrderRef| match order {
         OrderRef::Id(id) => venue.core.order(*id).map(|order| order.account),
@@ -113,6 +123,16 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
             };
             let account = owner(&order).unwrap_or(amend.account);
             Command::Amend(Amend { account, order, ..amend })
+        }
+        Command::AmendTrigger(AmendTrigger { amend, trigger_price }) => {
+            let nth = match amend.order {
+                OrderRef::Id(id) => id.counter(),
+                OrderRef::Client(_) => 0,
+            };
+            let order = a_waiting_order(venue, nth).unwrap_or(amend.order);
+            let account = owner(&order).unwrap_or(amend.account);
+            let amend = Amend { account, order, ..amend };
+            Command::AmendTrigger(AmendTrigger { amend, trigger_price })
         }
         Command::PlanTransition { calendar, number: 1.., transition } => {
             Command::PlanTransition { calendar, number: draft(calendar), transition }
@@ -134,7 +154,9 @@ fn by_owner(venue: &Venue, command: &Command) -> Command {
 fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
     let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
     let command = prop_oneof![30 => plausible::command(BOUNDS), 2 => call_command(), 2 => calendar_command(),
-            1 => halt_command(), 3 => plausible::iceberg_order(BOUNDS).prop_map(Command::PlaceIceberg), 3 => list_command()];
+            1 => halt_command(), 3 => plausible::iceberg_order(BOUNDS).prop_map(Command::PlaceIceberg), 3 => list_command(),
+            1 => plausible::conditional_order(BOUNDS).prop_map(Command::PlaceConditional),
+            4 => plausible::amend_trigger(BOUNDS).prop_map(Command::AmendTrigger), 2 => five_levels_command()];
     vec((pause, command), 1..160)
 }
 
@@ -174,6 +196,20 @@ fn list_command() -> impl Strategy<Value = Command> {
             kind: if is_pair { LinkKind::Oco } else { LinkKind::Oto },
             take_profit: (!is_pair).then_some(profit),
             stop_loss: Some(stop),
+        })
+    })
+}
+
+/// An order that trades at five prices, and whose rest stands at the last of them.
+fn five_levels_command() -> impl Strategy<Value = Command> {
+    plausible::limit_order(BOUNDS).prop_map(|order| {
+        Command::Place(NewOrder {
+            kind: OrderKind::FiveLevels,
+            time_in_force: TimeInForce::Gtc,
+            post_only: PostOnly::Off,
+            price: Price::ZERO,
+            expire_at: Timestamp::ZERO,
+            ..order
         })
     })
 }
@@ -455,7 +491,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
                 *seen.entry(kind).or_insert(0_u32) += 1;
             }
         });
-        for kind in iceberg_changes(&venue) {
+        for kind in iceberg_changes(&venue).into_iter().chain(amendments(&venue)) {
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
         for event in venue.history.iter().flat_map(|(_, _, events)| events) {
@@ -523,12 +559,43 @@ fn the_random_commands_reach_every_event_that_moves_something() {
             *seen.entry(kind).or_insert(0_u32) += 1;
         }
     }
-    assert_eq!(seen.len(), 55, "{seen:#?}");
+    assert_eq!(seen.len(), 59, "{seen:#?}");
+}
+
+/// What was amended that is not on the book.
+fn amendments(venue: &Venue) -> Vec<&'static str> {
+    let (mut waiting, mut entries) = (BTreeSet::new(), BTreeSet::new());
+    let mut changes = Vec::new();
+    for (_, _, events) in &venue.history {
+        let mut takers = BTreeSet::new();
+        for event in events {
+            match event {
+                Event::TriggerSet(it) if !waiting.insert(it.order) => {
+                    changes.push("trigger price amended");
+                }
+                Event::Triggered(it) => {
+                    waiting.remove(&it.order);
+                }
+                Event::Amended(it) if waiting.contains(&it.order) => {
+                    changes.push("waiting order amended");
+                }
+                Event::Trade(it) => {
+                    takers.insert(it.taker_order);
+                }
+                Event::Amended(it) if takers.contains(&it.order) => {
+                    changes.push("rest of five levels moved");
+                }
+                Event::ExitsSet(it) if !entries.insert(it.order) => changes.push("exits amended"),
+                _ => {}
+            }
+        }
+    }
+    changes
 }
 
 /// What happened to icebergs that events of other orders have too.
 fn iceberg_changes(venue: &Venue) -> Vec<&'static str> {
-    let mut icebergs = std::collections::BTreeSet::new();
+    let mut icebergs = BTreeSet::new();
     let mut changes = Vec::new();
     for (_, _, events) in &venue.history {
         let rested =

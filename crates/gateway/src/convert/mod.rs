@@ -1,5 +1,6 @@
 //! Conversion between the API's types and the venue's.
 
+mod amendment;
 mod audit;
 mod calendar;
 mod depot;
@@ -12,6 +13,7 @@ mod statement;
 mod venue;
 mod withdrawal;
 
+pub(crate) use amendment::Amendment;
 pub(crate) use audit::audit_info;
 pub(crate) use calendar::{calendar_info, transition_info};
 pub(crate) use depot::{claim_info, directory_kind, settled_info};

@@ -491,6 +491,7 @@ pub(crate) fn order_event(
         Event::Rejected(it) => Some(OrderEvent::Rejected {
             command: match it.command {
                 CommandKind::Cancel | CommandKind::Amend | CommandKind::MassCancel => it.command,
+                CommandKind::AmendTrigger => CommandKind::Amend,
                 _ => CommandKind::Place,
             },
             reason: it.reason,

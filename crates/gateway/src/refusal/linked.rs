@@ -1,6 +1,6 @@
 //! Rejects of linked orders: which of the orders they are about.
 
-use super::{Asked, Condition};
+use super::{Asked, Condition, trigger_price_of};
 use rialto_desk::{InstrumentSummary, Listing};
 use rialto_model::{
     Amount, Condition as Waits, DistanceKind, Leg, LinkKind, OrderKind, OrderList, OrderSize,
@@ -58,6 +58,7 @@ fn asked_of(leg: &Leg, asked: &Asked, list: &OrderList) -> Asked {
         expire_at: leg.expire_at,
         price: Some(leg.price).filter(|price| *price != Price::ZERO),
         condition: leg.condition.as_ref().map(Condition::of),
+        trigger_price: leg.condition.as_ref().and_then(trigger_price_of),
         list: None,
         ..*asked
     }

@@ -1,13 +1,13 @@
 //! Batches of orders. Each row is independent.
 
-use super::orders::{about_order, amendment, asked_of, placed_status};
+use super::orders::{about_order, amendment, placed_status};
 use super::{Handled, respond};
 use crate::ApiError;
 use crate::call::Call;
-use crate::convert::{Placed, entering, order_ref};
+use crate::convert::{Amendment, Placed, entering, order_ref};
 use crate::gate::Gate;
 use crate::json;
-use crate::refusal::{of_amendment, with_limits};
+use crate::refusal::{asked_of, of_amendment, with_limits};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
@@ -39,6 +39,7 @@ struct Prepared {
     account: AccountId,
     /// The order, as far as it is known; `None` for a cancel.
     placed: Option<Placed>,
+    amendment: Option<Box<Amendment>>,
 }
 
 /// `POST /v1/orders/batch`
@@ -103,7 +104,8 @@ async fn prepare(
                 Ok((account, order_ref(&row.id)?))
             };
             let (account, order) = cancel().map_err(|error| at(error, "cancel"))?;
-            Ok(Prepared { command: Command::Cancel { account, order }, account, placed: None })
+            let command = Command::Cancel { account, order };
+            Ok(Prepared { command, account, placed: None, amendment: None })
         }
         BatchRow::Amend(row) => {
             amend(gate, call, account, &row).await.map_err(|error| at(error, "amend"))
@@ -127,7 +129,7 @@ async fn place(
     let listing = gate.listing(&call.cx(), &row.instrument).await?;
     let command = entering(row, account, &listing)?;
     let placed = terms_of(&command).map(|terms| Placed { terms, listing, is_new: true });
-    Ok(Prepared { command, account, placed })
+    Ok(Prepared { command, account, placed, amendment: None })
 }
 
 async fn amend(
@@ -139,8 +141,9 @@ async fn amend(
     check_durability(row.durability.is_some())?;
     let account = call.caller.account(row.account.or(account), Scope::Trade)?;
     let id = row.id.as_ref().ok_or_else(|| ApiError::missing("id"))?;
-    let (amend, placed) = amendment(gate, &call.cx(), account, order_ref(id)?, row).await?;
-    Ok(Prepared { command: Command::Amend(amend), account, placed: Some(placed) })
+    let amendment = amendment(gate, &call.cx(), account, order_ref(id)?, row).await?;
+    let (command, placed) = (amendment.command(), Some(amendment.placed()));
+    Ok(Prepared { command, account, placed, amendment: Some(Box::new(amendment)) })
 }
 
 fn check_durability(is_given: bool) -> Result<(), ApiError> {
@@ -200,23 +203,31 @@ async fn batch_result(
         }
         (row, Err(error)) => {
             let error = match row {
-                Ok(Prepared { command, placed: Some(placed), .. }) => match terms_of(command) {
-                    Some(terms) => {
-                        let asked = asked_of(&terms).with_extension(command);
-                        with_limits(gate, &call.cx(), &asked, &placed.listing, error.clone()).await
-                    }
-                    None => of_amendment(error.clone()),
-                },
-                _ => error.clone(),
-            };
-            let error = match row {
-                Ok(row) => at(error, kind_of(&row.command)),
-                Err(_) => error,
+                Ok(row) => {
+                    let error = explained(gate, call, row, error.clone()).await;
+                    at(error, kind_of(&row.command))
+                }
+                Err(_) => error.clone(),
             };
             let error = at(error, &format!("rows[{nth}]"));
             BatchResult { status: error.status.as_u16(), order: None, error: Some(error.detail()) }
         }
         (Err(_), Ok(_)) => unreachable!("what is no command has no answer"),
+    }
+}
+
+/// The same error with the values that explain it.
+async fn explained(gate: &Gate, call: &Call, row: &Prepared, error: ApiError) -> ApiError {
+    let Prepared { command, placed, amendment, .. } = row;
+    if let Some(amendment) = amendment {
+        return of_amendment(gate, &call.cx(), amendment, error).await;
+    }
+    match (terms_of(command), placed) {
+        (Some(terms), Some(placed)) => {
+            let asked = asked_of(&terms).with_extension(command);
+            with_limits(gate, &call.cx(), &asked, &placed.listing, error).await
+        }
+        _ => error,
     }
 }
 
@@ -236,7 +247,7 @@ fn terms_of(command: &Command) -> Option<NewOrder> {
 fn kind_of(command: &Command) -> &'static str {
     match command {
         Command::Cancel { .. } => "cancel",
-        Command::Amend(_) => "amend",
+        Command::Amend(_) | Command::AmendTrigger(_) => "amend",
         _ => "place",
     }
 }

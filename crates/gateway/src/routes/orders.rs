@@ -1,13 +1,13 @@
 //! Entering, amending and cancelling orders.
 
 use super::{Handled, respond, respond_in};
+use crate::ApiError;
 use crate::call::Call;
 use crate::convert::{
-    Placed, entered_result, entering, order_answer, order_info, order_ref, order_result,
+    Amendment, Placed, entered_result, entering, order_answer, order_info, order_ref, order_result,
 };
 use crate::gate::Gate;
-use crate::refusal::{Asked, of_amendment, with_limits};
-use crate::{ApiError, decimal};
+use crate::refusal::{asked_of, of_amendment, with_limits};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
@@ -16,15 +16,12 @@ use rialto_api::{
 };
 use rialto_bus::Context;
 use rialto_desk::{
-    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing,
+    AmendOrder, AmendTriggerPrice, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing,
     PlaceConditionalOrder, PlaceIcebergOrder, PlaceLinkedOrders, PlaceOrder, PlaceTrailingOrder,
     RequiredState, Scope, SetDeadMan,
 };
 use rialto_feed::OrderView;
-use rialto_model::{
-    AccountId, Amend, Command, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price,
-    RejectReason,
-};
+use rialto_model::{AccountId, Command, MassCancel, OrderRef, Outcome, RejectReason};
 
 /// The capacity of an answer about one order.
 const ANSWER_BYTES: usize = 640;
@@ -71,31 +68,6 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let placed = Some(Placed { terms: order, listing, is_new: true });
     let response = about_order(gate, &cx, account, placed, &answer).await;
     Ok(respond_in(call.into_empty_headers(), placed_status(&answer), &response, ANSWER_BYTES))
-}
-
-/// The parts of an order that a reject may be about.
-pub(super) fn asked_of(order: &NewOrder) -> Asked {
-    let NewOrder { account, side, kind, time_in_force, post_only, expire_at, price, .. } = *order;
-    let quantity = match order.size {
-        OrderSize::Base(quantity) => Some(quantity),
-        OrderSize::Quote(_) => None,
-    };
-    let price = Some(price).filter(|price| *price != Price::ZERO);
-    let minimum_quantity = order.minimum_quantity;
-    Asked {
-        account,
-        side,
-        kind,
-        time_in_force,
-        post_only,
-        expire_at,
-        price,
-        quantity,
-        minimum_quantity,
-        condition: None,
-        display_quantity: None,
-        list: None,
-    }
 }
 
 /// 201 for a new order, 200 for a repeated one.
@@ -203,35 +175,32 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     }
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
-    let (amend, placed) = amendment(gate, &call.cx(), account, order, &body).await?;
-    let answer = match gate.send_order(&call, AmendOrder { amend, level }).await {
-        Ok(answer) => answer,
-        Err(error) => {
-            let asked =
-                Asked { price: amend.price, quantity: amend.quantity, ..asked_of(&placed.terms) };
-            let error = of_amendment(error);
-            return Err(with_limits(gate, &call.cx(), &asked, &placed.listing, error).await);
+    let amendment = amendment(gate, &call.cx(), account, order, &body).await?;
+    let sent = match amendment.command() {
+        Command::AmendTrigger(change) => {
+            gate.send_order(&call, AmendTriggerPrice { change, level }).await
         }
+        _ => gate.send_order(&call, AmendOrder { amend: amendment.amend, level }).await,
     };
-    let response = about_order(gate, &call.cx(), account, Some(placed), &answer).await;
+    let answer = match sent {
+        Ok(answer) => answer,
+        Err(error) => return Err(of_amendment(gate, &call.cx(), &amendment, error).await),
+    };
+    let placed = Some(amendment.placed());
+    let response = about_order(gate, &call.cx(), account, placed, &answer).await;
     Ok(respond_in(call.into_empty_headers(), StatusCode::OK, &response, ANSWER_BYTES))
 }
 
-/// The amendment, at the scales of the order's instrument.
+/// The amendment, and the order before it.
 pub(super) async fn amendment(
     gate: &Gate,
     cx: &Context<'_>,
     account: AccountId,
     order: OrderRef,
     body: &AmendRequest<'_>,
-) -> Result<(Amend, Placed), ApiError> {
-    let (view, listing) = identify(gate, cx, account, order, RequiredState::Order).await?;
-    let placed = Placed { terms: view.terms, listing, is_new: false };
-    let on = &placed.listing;
-    let price = body.price.as_ref().map(|text| decimal::price("price", text, on));
-    let quantity = body.quantity.as_ref().map(|text| decimal::quantity("quantity", text, on));
-    let (price, quantity) = (price.transpose()?, quantity.transpose()?);
-    Ok((Amend { account, order, price, quantity }, placed))
+) -> Result<Amendment, ApiError> {
+    let (before, listing) = identify(gate, cx, account, order, RequiredState::Order).await?;
+    Amendment::of(body, order, before, listing)
 }
 
 /// `PUT /v1/dead-man`

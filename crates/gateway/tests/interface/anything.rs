@@ -47,7 +47,7 @@ const PATHS: [&str; 39] = [
     "/v1/stream",
     "/",
 ];
-const FIELDS: [&str; 37] = [
+const FIELDS: [&str; 38] = [
     "account",
     "instrument",
     "side",
@@ -59,6 +59,7 @@ const FIELDS: [&str; 37] = [
     "quantity",
     "quote_amount",
     "price",
+    "trigger_price",
     "expire_at",
     "client_order_id",
     "durability",

@@ -48,10 +48,23 @@ fn an_order_that_makes_no_sense_is_refused_with_the_field_at_fault() {
             "time_in_force",
         ),
         (
-            json!({"kind": "five_levels", "price": null, "time_in_force": "day"}),
+            json!({"kind": "five_levels", "price": null, "time_in_force": "gfa"}),
             400,
             "invalid_combination",
             "time_in_force",
+        ),
+        (
+            json!({"kind": "five_levels", "time_in_force": "gtc"}),
+            400,
+            "invalid_combination",
+            "price",
+        ),
+        (
+            json!({"kind": "five_levels", "price": null, "time_in_force": "gtc",
+                   "post_only": "reject"}),
+            400,
+            "invalid_combination",
+            "post_only",
         ),
         (
             json!({"kind": "market", "quantity": null, "quote_amount": "5", "price": null,

@@ -119,8 +119,8 @@ fn an_entry_enters_exits_for_what_it_has_traded() {
     });
     assert_eq!(asks(&venue), json!([["110.00", "1.0000", 1]]));
     let path = format!("/v1/orders/{}", profit["order_id"].as_str().unwrap());
-    let amended = venue.ask(&alice, "PATCH", &path, json!({"price": "111"}));
-    assert_eq!(amended.refuses(409, "order_linked").field(), "id");
+    let amended = venue.ask(&alice, "PATCH", &path, json!({"quantity": "2"}));
+    assert_eq!(amended.refuses(409, "order_linked").field(), "quantity");
 
     venue.place(&bob, limit("buy", "0.3", "110")).expect(201);
     let left = until_open(&venue, &alice, |orders| orders.len() == 1);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
+mod amendments;
 mod anything;
 mod auctions;
 mod audit;

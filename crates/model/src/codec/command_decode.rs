@@ -3,9 +3,9 @@
 use super::reader::Reader;
 use super::{DecodeError, DecodeFault, VERSION, flag};
 use crate::{
-    Amend, Command, CommandKind, ConditionalOrder, Deposit, IcebergOrder, InstrumentState,
-    LinkKind, MassCancel, NewOrder, OrderKind, OrderList, OrderRef, OrderSize, PostOnly, Price,
-    Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailingOrder, Transfer,
+    Amend, AmendTrigger, Command, CommandKind, ConditionalOrder, Deposit, IcebergOrder,
+    InstrumentState, LinkKind, MassCancel, NewOrder, OrderKind, OrderList, OrderRef, OrderSize,
+    PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, TrailingOrder, Transfer,
 };
 
 /// Reads a command and its timestamp from the bytes that [`encode_command`](crate::encode_command)
@@ -47,7 +47,9 @@ fn flags_of(kind: CommandKind) -> u16 {
                 | flag::MINIMUM
         }
         CommandKind::Cancel => flag::CLIENT_ID,
-        CommandKind::Amend => flag::CLIENT_ID | flag::PRICE | flag::QUANTITY,
+        CommandKind::Amend | CommandKind::AmendTrigger => {
+            flag::CLIENT_ID | flag::PRICE | flag::QUANTITY
+        }
         CommandKind::MassCancel => flag::INSTRUMENT,
         CommandKind::Deposit => flag::WIDE | flag::TIME,
         CommandKind::Withdraw
@@ -87,13 +89,10 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             reader.zeros::<4>()?;
             Command::Cancel { account, order: order_ref(reader, flags)? }
         }
-        CommandKind::Amend => {
-            let account = reader.account()?;
-            reader.zeros::<4>()?;
-            let price = given(reader, flags & flag::PRICE)?.map(Price);
-            let quantity = given(reader, flags & flag::QUANTITY)?.map(Quantity);
-            let order = order_ref(reader, flags)?;
-            Command::Amend(Amend { account, order, price, quantity })
+        CommandKind::Amend => Command::Amend(amend(reader, flags)?),
+        CommandKind::AmendTrigger => {
+            let trigger_price = reader.price()?;
+            Command::AmendTrigger(AmendTrigger { amend: amend(reader, flags)?, trigger_price })
         }
         CommandKind::MassCancel => {
             let account = reader.account()?;
@@ -239,6 +238,16 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             Command::PlaceList(OrderList { terms, condition, kind, take_profit, stop_loss })
         }
     })
+}
+
+#[inline(always)]
+fn amend(reader: &mut Reader<'_>, flags: u16) -> Result<Amend, DecodeError> {
+    let account = reader.account()?;
+    reader.zeros::<4>()?;
+    let price = given(reader, flags & flag::PRICE)?.map(Price);
+    let quantity = given(reader, flags & flag::QUANTITY)?.map(Quantity);
+    let order = order_ref(reader, flags)?;
+    Ok(Amend { account, order, price, quantity })
 }
 
 #[inline(always)]

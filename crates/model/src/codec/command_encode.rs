@@ -3,7 +3,7 @@
 use super::writer::{Amounts, Writer, halves, optional};
 use super::{COMMAND_HEADER_BYTES, VERSION, flag};
 use crate::{
-    Command, Condition, NewOrder, OrderRef, OrderSize, Quantity, Side, Timestamp, Transfer,
+    Amend, Command, Condition, NewOrder, OrderRef, OrderSize, Quantity, Side, Timestamp, Transfer,
 };
 
 /// Bytes of the longest command.
@@ -40,17 +40,10 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.words([u64::from(account.0)]);
             order_ref(order, out)
         }
-        Command::Amend(amend) => {
-            let price = amend.price.map(|price| price.0);
-            let quantity = amend.quantity.map(|quantity| quantity.0);
-            out.words([
-                u64::from(amend.account.0),
-                price.unwrap_or(0) as u64,
-                quantity.unwrap_or(0) as u64,
-            ]);
-            given(price.is_some(), flag::PRICE)
-                | given(quantity.is_some(), flag::QUANTITY)
-                | order_ref(&amend.order, out)
+        Command::Amend(change) => amend(change, out),
+        Command::AmendTrigger(change) => {
+            out.words([change.trigger_price.0 as u64]);
+            amend(&change.amend, out)
         }
         Command::MassCancel(cancel) => {
             let instrument = cancel.instrument.map_or(0, |instrument| instrument.0);
@@ -181,6 +174,20 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
 #[inline]
 fn given(given: bool, flag: u16) -> u16 {
     if given { flag } else { 0 }
+}
+
+#[inline]
+fn amend(amend: &Amend, out: &mut Writer<'_>) -> u16 {
+    let price = amend.price.map(|price| price.0);
+    let quantity = amend.quantity.map(|quantity| quantity.0);
+    out.words([
+        u64::from(amend.account.0),
+        price.unwrap_or(0) as u64,
+        quantity.unwrap_or(0) as u64,
+    ]);
+    given(price.is_some(), flag::PRICE)
+        | given(quantity.is_some(), flag::QUANTITY)
+        | order_ref(&amend.order, out)
 }
 
 #[inline]

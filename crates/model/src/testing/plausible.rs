@@ -3,13 +3,13 @@
 
 use super::wild::handling;
 use crate::{
-    AccountId, Amend, Amount, AuctionRules, CallDepth, CircuitBreakerRule, ClientOrderId, Command,
-    Condition, ConditionalOrder, ContractTerms, CurrencyId, Distance, EngineId, HaltScope,
-    IcebergOrder, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Leg, LinkKind,
-    LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize,
-    PlannedTransition, PostOnly, Price, Quantity, Reference, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
-    TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
+    AccountId, Amend, AmendTrigger, Amount, AuctionRules, CallDepth, CircuitBreakerRule,
+    ClientOrderId, Command, Condition, ConditionalOrder, ContractTerms, CurrencyId, Distance,
+    EngineId, HaltScope, IcebergOrder, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, Leg, LinkKind, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind,
+    OrderList, OrderRef, OrderSize, PlannedTransition, PostOnly, Price, Quantity, Reference,
+    Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp,
+    TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -211,10 +211,20 @@ fn transfer(bounds: Bounds) -> impl Strategy<Value = Transfer> {
     )
 }
 
+fn amend(bounds: Bounds) -> impl Strategy<Value = Amend> {
+    (account(bounds), order_ref(bounds), of(price(bounds)), of(quantity(bounds)))
+        .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity })
+}
+
+/// An amendment of a trigger price.
+pub fn amend_trigger(bounds: Bounds) -> impl Strategy<Value = AmendTrigger> {
+    (amend(bounds), price(bounds))
+        .prop_map(|(amend, trigger_price)| AmendTrigger { amend, trigger_price })
+}
+
 /// A command of a trading day: mostly orders, cancels and amendments.
 pub fn command(bounds: Bounds) -> impl Strategy<Value = Command> {
-    let amend = (account(bounds), order_ref(bounds), of(price(bounds)), of(quantity(bounds)))
-        .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity });
+    let amend = amend(bounds);
     let mass_cancel = (account(bounds), of(instrument(bounds)), of(select(Side::ALL)))
         .prop_map(|(account, instrument, side)| MassCancel { account, instrument, side });
     let trading = prop_oneof![
@@ -276,6 +286,7 @@ pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
         trailing_order(bounds).prop_map(Command::PlaceTrailing),
         iceberg_order(bounds).prop_map(Command::PlaceIceberg),
         order_list(bounds).prop_map(Command::PlaceList),
+        amend_trigger(bounds).prop_map(Command::AmendTrigger),
     ]
 }
 

@@ -1,13 +1,13 @@
 //! Every value that the types can hold, with the edges of their ranges more often.
 
 use crate::{
-    Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, Condition, ConditionalOrder,
-    ContractTerms, Currency, CurrencyId, Deposit, Distance, Done, DoneReason, Event, ExitsRefused,
-    ExitsSet, HaltCause, HaltScope, Handling, IcebergOrder, IcebergRefreshed, IcebergSet,
-    InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, Leg, LinkKind,
-    LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize,
-    OrdersLinked, PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced,
+    Accepted, AccountId, Amend, AmendTrigger, Amended, Amount, Attributed, Attribution,
+    AuctionRules, AuditReason, CallDepth, CircuitBreakerRule, Command, CommandKind, Condition,
+    ConditionalOrder, ContractTerms, Currency, CurrencyId, Deposit, Distance, Done, DoneReason,
+    Event, ExitsRefused, ExitsSet, HaltCause, HaltScope, Handling, IcebergOrder, IcebergRefreshed,
+    IcebergSet, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, Interrupted, Leg,
+    LinkKind, LotFees, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderList, OrderRef,
+    OrderSize, OrdersLinked, PlannedTransition, PostOnly, Price, Quantity, ReduceReason, Reduced,
     RejectReason, Rejected, Rested, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade,
     Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingHalted, TradingRules,
     TrailActivated, TrailSet, TrailTerms, TrailingOrder, Transfer, Trigger, TriggerKind,
@@ -234,15 +234,20 @@ fn transfer() -> impl Strategy<Value = Transfer> + Clone {
 
 /// Any command.
 pub fn command() -> impl Strategy<Value = Command> {
-    let amend = (account(), order_ref(), of(price()), of(quantity()))
-        .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity });
+    let amend = || {
+        (account(), order_ref(), of(price()), of(quantity()))
+            .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity })
+    };
     let mass_cancel = (account(), of(instrument()), of(side()))
         .prop_map(|(account, instrument, side)| MassCancel { account, instrument, side });
     prop_oneof![
         4 => new_order().prop_map(Command::Place),
         2 => (account(), order_ref())
             .prop_map(|(account, order)| Command::Cancel { account, order }),
-        2 => amend.prop_map(Command::Amend),
+        2 => amend().prop_map(Command::Amend),
+        1 => (amend(), price()).prop_map(|(amend, trigger_price)| {
+            Command::AmendTrigger(AmendTrigger { amend, trigger_price })
+        }),
         1 => mass_cancel.prop_map(Command::MassCancel),
         1 => Just(Command::Tick),
         1 => account().prop_map(|account| Command::Disconnect { account }),

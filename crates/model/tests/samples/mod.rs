@@ -2,17 +2,17 @@
 //! parts, with all of them. The values are such that fields that change places are noticed.
 
 use rialto_model::{
-    Accepted, AccountId, Amend, Amended, Amount, Attributed, Attribution, AuctionRules,
-    AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind, Condition,
-    ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit, Distance, Done,
-    DoneReason, Event, ExitsRefused, ExitsSet, HaltCause, HaltScope, Handling, IcebergOrder,
-    IcebergRefreshed, IcebergSet, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState,
-    Interrupted, Leg, LinkKind, LotFees, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
-    OrderList, OrderRef, OrderSize, OrdersLinked, PlannedTransition, PostOnly, Price, Quantity,
-    ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict, Restriction,
-    RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade,
-    TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms, TrailingOrder,
-    Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
+    Accepted, AccountId, Amend, AmendTrigger, Amended, Amount, Attributed, Attribution,
+    AuctionRules, AuditReason, CallDepth, CircuitBreakerRule, ClientOrderId, Command, CommandKind,
+    Condition, ConditionalOrder, ContractTerms, Currency, CurrencyCode, CurrencyId, Deposit,
+    Distance, Done, DoneReason, Event, ExitsRefused, ExitsSet, HaltCause, HaltScope, Handling,
+    IcebergOrder, IcebergRefreshed, IcebergSet, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, Interrupted, Leg, LinkKind, LotFees, MassCancel, MemberId, Name, NewOrder,
+    OrderId, OrderKind, OrderList, OrderRef, OrderSize, OrdersLinked, PlannedTransition, PostOnly,
+    Price, Quantity, ReduceReason, Reduced, Reference, RejectReason, Rejected, Rested, Restrict,
+    Restriction, RestrictionTarget, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp,
+    Trade, TradeId, TradingHalted, TradingRules, TrailActivated, TrailSet, TrailTerms,
+    TrailingOrder, Transfer, Trigger, TriggerKind, TriggerSet, Triggered, Uncrossed,
 };
 
 /// The time of all samples.
@@ -352,6 +352,19 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             kind: LinkKind::Oco,
             take_profit: Some(leg(None)),
             stop_loss: Some(leg(None)),
+        })),
+        short(Command::AmendTrigger(AmendTrigger {
+            amend: Amend { account: ACCOUNT, order: by_id, price: None, quantity: None },
+            trigger_price: Price(0x8e),
+        })),
+        full(Command::AmendTrigger(AmendTrigger {
+            amend: Amend {
+                account: ACCOUNT,
+                order: by_name,
+                price: Some(PRICE),
+                quantity: Some(Quantity(-3)),
+            },
+            trigger_price: Price(0x8e),
         })),
     ]
 }

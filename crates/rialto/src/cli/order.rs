@@ -42,7 +42,8 @@ pub(super) struct Order {
     #[arg(long)]
     market: bool,
     /// The kind of the order: limit, market, best_price (trade at the best price of the other side
-    /// only) or five_levels (at its best five prices).
+    /// only) or five_levels (at its best five prices). With --tif gtc, day, gtd or gfs, what is left of a
+    /// five_levels order rests at the last price that it traded at.
     #[arg(long, value_parser = named::<OrderKind>(), conflicts_with = "market")]
     kind: Option<OrderKind>,
     /// The amount of the quote currency to spend or raise, instead of a quantity. Not for limit
@@ -210,16 +211,22 @@ impl Cancel {
 
 /// Changes an order.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    rialto amend 281474976710657 --price 63950 --key-file key.toml\n  \
+    rialto amend 281474976710657 --trigger-price 62000 --key-file key.toml")]
 pub(super) struct Amend {
     /// The order's id, or `client:` and its client order id.
     id: String,
-    /// The new limit; the order loses its place in the queue.
-    #[arg(long, required_unless_present = "quantity")]
+    /// The new limit. An order on the book loses its place in the queue.
+    #[arg(long, required_unless_present_any = ["quantity", "trigger_price"])]
     price: Option<String>,
     /// The new total quantity, the filled quantity included. A smaller one keeps the order's place, and so
-    /// does a larger one of an iceberg.
+    /// does a larger one of an iceberg or of an order that waits. Orders of a pair and exits keep theirs.
     #[arg(long)]
     quantity: Option<String>,
+    /// The new trigger price of an order that waits for a fixed one.
+    #[arg(long, value_name = "PRICE")]
+    trigger_price: Option<String>,
     #[command(flatten)]
     member: Member,
 }
@@ -231,6 +238,7 @@ impl Amend {
             account,
             price: self.price.as_deref().map(Into::into),
             quantity: self.quantity.as_deref().map(Into::into),
+            trigger_price: self.trigger_price.as_deref().map(Into::into),
             ..AmendRequest::default()
         };
         venue.show(Route::Amend, &[&self.id], NO_QUERY, Some(&request), tell_order)

@@ -3,7 +3,7 @@
 
 use crate::asking::{Client, Credentials, secret};
 use crate::operated::Operated;
-use crate::running::{Running, command, text};
+use crate::running::{Running, command, rialto, text};
 use serde_json::{Value, json};
 
 /// Orders that one trade triggers; several commands enter them.
@@ -141,6 +141,42 @@ fn the_command_line_enters_shows_and_cancels_them() {
     place.until("open", 0);
     let ended = place.says(&["orders", "--ended"]);
     assert!(ended.contains("cancelled (remainder)"), "{ended}");
+}
+
+#[test]
+fn the_command_line_moves_a_trigger_price() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut place = open(dir.path());
+    place.trade_at("100");
+    place.says(&["order", "sell", "0.5", "BTC-USD", "--market", "--stop", "95"]);
+    place.until("waiting", 1);
+    let id = place.listed("waiting")[0]["order_id"].as_str().unwrap().to_owned();
+    let moved = place.says(&["amend", &id, "--trigger-price", "97"]);
+    assert!(moved.starts_with("waiting: sell BTC-USD at 92.15"), "{moved}");
+    let words = ["amend", &id, "--trigger-price", "96", "--price", "95", "--quantity", "0.4"];
+    let moved = place.says(&words);
+    assert!(moved.starts_with("waiting: sell BTC-USD at 95.00"), "{moved}");
+    assert!(moved.contains("remaining 0.4000"), "{moved}");
+    let began = std::time::Instant::now();
+    // The list follows the answers to orders.
+    while !place.says(&["orders", "--waiting"]).contains("stop 96.00") {
+        assert!(began.elapsed() < crate::running::PATIENCE);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let listed = place.listed("waiting");
+    assert_eq!((&listed[0]["price"], &listed[0]["kind"]), (&json!("95.00"), &json!("market")));
+    let refused = place.says(&["amend", &id, "--trigger-price", "100"]);
+    assert!(refused.contains("would_trigger") && refused.contains("100.00"), "{refused}");
+    assert!(place.says(&["amend", &id]).contains("--price"), "something must be amended");
+    place.operated.venue.terminate();
+
+    let data = dir.path().join("data");
+    let data = data.to_str().unwrap();
+    let journal = text(&rialto(&["journal", data, "--json"]).stdout);
+    assert!(journal.contains("amend_trigger"), "{journal}");
+    let at = rialto(&["at", "--data", data, "--json", "order", &id]);
+    let order: Value = serde_json::from_str(&text(&at.stdout)).unwrap();
+    assert_eq!((&order["trigger_price"], &order["price"]), (&json!("96.00"), &json!("95.00")));
 }
 
 #[test]

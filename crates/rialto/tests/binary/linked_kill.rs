@@ -1,5 +1,5 @@
-//! A venue killed again and again while linked orders trade: never do both orders of a pair trade, and exits are
-//! never for more than their entry has traded.
+//! A venue killed again and again while linked and conditional orders and icebergs trade: never do both orders of a
+//! pair trade, exits are never for more than their entry has traded, and no order is triggered twice.
 
 use crate::asking::{Client, Credentials, secret};
 use crate::operated::Operated;
@@ -22,8 +22,10 @@ const ROWS: usize = 40;
 const ALIVE: Duration = Duration::from_millis(400);
 /// The most batches of a member between two kills.
 const BATCHES: usize = 200;
+/// The names of stops, so that amendments find some.
+const NAMES: u64 = 400;
 
-/// A member that enters lists, or one that trades with them.
+/// A member that enters lists and orders that wait, or one that trades with them.
 struct Member {
     account: u32,
     key: String,
@@ -55,12 +57,21 @@ impl Member {
         let secret = secret(&self.secret).unwrap();
         let client = Client::new(url, Credentials::Key { id: self.key.clone(), secret });
         for _ in 0..BATCHES {
-            let rows: Vec<Value> = (0..ROWS).map(|_| json!({ "place": self.order() })).collect();
+            let rows: Vec<Value> = (0..ROWS).map(|_| self.row()).collect();
             let body = json!({ "account": self.account, "rows": rows });
             if client.call("POST", "/v1/orders/batch", Some(&body)).is_err() {
                 return;
             }
         }
+    }
+
+    fn row(&mut self) -> Value {
+        if self.account == 1 && self.random.below(8) == 0 {
+            let id = format!("client:s{}", self.random.below(NAMES));
+            let trigger_price = (90 + self.random.below(21)).to_string();
+            return json!({ "amend": { "id": id, "trigger_price": trigger_price } });
+        }
+        json!({ "place": self.order() })
     }
 
     fn order(&mut self) -> Value {
@@ -78,12 +89,24 @@ impl Member {
         let (above, below) = ((middle + 2).to_string(), (middle - 2).to_string());
         order["time_in_force"] = json!("gtc");
         let (better, worse) = if buys { (above, below) } else { (below, above) };
-        if self.random.below(2) == 0 {
-            order["take_profit"] = json!({ "price": better });
-            order["stop_loss"] = json!({ "trigger": worse });
-        } else {
+        match self.random.below(8) {
+            0..3 => {
+                order["take_profit"] = json!({ "price": better });
+                order["stop_loss"] = json!({ "trigger": worse });
+            }
             // The pair is of the side of the order, so that its stop is where the profit of an entry would be.
-            order["oco"] = json!({ "trigger": better });
+            3..5 => order["oco"] = json!({ "trigger": better }),
+            5 => order["display_quantity"] = json!("1"),
+            6 => {
+                order["kind"] = json!("market");
+                order["price"] = Value::Null;
+                order["trail_distance"] = json!((1 + self.random.below(4)).to_string());
+            }
+            _ => {
+                order["client_order_id"] = json!(format!("s{}", self.random.below(NAMES)));
+                order["trigger"] = json!("stop");
+                order["trigger_price"] = json!(better);
+            }
         }
         order
     }
@@ -96,7 +119,13 @@ struct History {
     traded: BTreeMap<OrderId, i64>,
     /// The linked orders of a list that may trade as long as its list is not over.
     pairs: Vec<(OrderId, [OrderId; 2])>,
-    events: BTreeSet<&'static str>,
+    triggered: BTreeSet<OrderId>,
+    /// Orders whose trigger price was set, and how often.
+    set: BTreeMap<OrderId, usize>,
+    /// The most that an iceberg displays.
+    displays: BTreeMap<OrderId, i64>,
+    activated: usize,
+    refreshed: usize,
 }
 
 impl History {
@@ -131,7 +160,19 @@ impl History {
                     *self.traded.entry(order).or_default() += it.quantity.0;
                 }
             }
-            Event::Triggered(_) => drop(self.events.insert("triggered")),
+            Event::Triggered(it) => {
+                assert!(self.triggered.insert(it.order), "{} was triggered twice", it.order);
+            }
+            Event::TriggerSet(it) => *self.set.entry(it.order).or_default() += 1,
+            Event::TrailActivated(_) => self.activated += 1,
+            Event::IcebergSet(it) => {
+                self.displays.insert(it.order, it.display_quantity.0);
+            }
+            Event::IcebergRefreshed(it) => {
+                self.refreshed += 1;
+                let most = self.displays[&it.order];
+                assert!(it.displayed.0 <= most, "{} displays too much", it.order);
+            }
             _ => {}
         }
     }
@@ -163,7 +204,7 @@ impl History {
 }
 
 #[test]
-fn never_do_both_orders_of_a_pair_trade_whenever_the_venue_is_killed() {
+fn linked_and_waiting_orders_keep_their_promises_whenever_the_venue_is_killed() {
     let seed = seed();
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().unwrap();
@@ -200,5 +241,7 @@ fn never_do_both_orders_of_a_pair_trade_whenever_the_venue_is_killed() {
     let history = History::read(&data);
     let (lists, traded) = history.check();
     assert!(lists > 100 && traded > 20, "of {lists} lists {traded} traded: too few, seed {seed}");
-    assert!(history.events.contains("triggered"), "no stop was triggered, seed {seed}");
+    let amended = history.set.values().filter(|count| **count > 1).count();
+    let met = [history.triggered.len(), amended, history.activated, history.refreshed];
+    assert!(met.iter().all(|count| *count > 10), "{met:?}: too few, seed {seed}");
 }

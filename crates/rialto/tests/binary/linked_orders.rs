@@ -88,8 +88,18 @@ fn the_command_line_enters_and_shows_linked_orders() {
     let row = |id: &str| listed.lines().find(|line| line.starts_with(id)).unwrap().to_owned();
     let (profit, loss) = (id(&open[1]), id(&open[2]));
     assert!(row(profit).contains(loss) && row(loss).contains(profit), "{listed}");
-    let refused = place.says(0, &["amend", profit, "--price", "111"]);
+    let refused = place.says(0, &["amend", profit, "--quantity", "2"]);
     assert!(refused.contains("order_linked"), "{refused}");
+    let moved = place.says(0, &["amend", profit, "--price", "111"]);
+    assert!(moved.starts_with("open: sell BTC-USD at 111.00"), "{moved}");
+    let moved = place.says(0, &["amend", loss, "--trigger-price", "92"]);
+    assert!(moved.starts_with("waiting: sell BTC-USD at 89.00"), "{moved}");
+    let began = Instant::now();
+    // Lists follow the answers.
+    while !place.says(0, &["orders"]).contains("exits 111.00, 92.00") {
+        assert!(began.elapsed() < PATIENCE, "{}", place.says(0, &["orders"]));
+        std::thread::sleep(Duration::from_millis(20));
+    }
     place.says(0, &["cancel", profit]);
     place.until_open(0);
     let ended = place.says(0, &["orders", "--ended"]);

@@ -1,6 +1,7 @@
 //! What linked orders come across.
 
 use super::Coverage;
+use super::amend::is_amendment;
 use crate::reference::Reference;
 use crate::reference::linked::List;
 use rialto_model::{Command, DoneReason, Event, OrderId, RejectReason};
@@ -56,7 +57,7 @@ impl Coverage {
                         self.saw("entry ended by its exit");
                     }
                 }
-                Event::Amended(_) if !matches!(command, Command::Amend(_)) => {
+                Event::Amended(it) if !is_amendment(command) && list_of(it.order).is_some() => {
                     amended = Some(at);
                 }
                 Event::OrdersLinked(linked) => {

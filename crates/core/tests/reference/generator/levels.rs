@@ -2,8 +2,9 @@
 
 use super::{Chooser, SIDES};
 use rialto_model::{
-    Amend, Amount, Command, InstrumentId, NewOrder, OrderKind, OrderRef, OrderSize, PostOnly,
-    Price, Quantity, Side, TimeInForce, Timestamp, TradingRules,
+    Amend, Amount, Command, Condition, InstrumentId, Leg, LinkKind, NewOrder, OrderKind, OrderList,
+    OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+    TradingRules, Trigger, TriggerKind,
 };
 
 impl Chooser<'_> {
@@ -13,18 +14,65 @@ impl Chooser<'_> {
         let TradingRules { tick, lot, .. } = self.rules_of(instrument);
         let side = self.dice.pick(&SIDES);
         let away = if side == Side::Buy { -1 } else { 1 };
-        let mut commands: Vec<Command> = (1..=8)
-            .map(|ticks| {
-                let quantity = Quantity(self.dice.between(1, 3) * lot.0);
-                let price = Price((100 / tick.0 + away * ticks) * tick.0);
-                Command::Place(NewOrder::limit(self.account(), instrument, side, quantity, price))
-            })
-            .collect();
+        let account = self.account();
+        // Orders that its account cancels, at the last of its prices or at all of them.
+        let own_from = self.dice.pick(&[1, 4, 5, 9, 9, 9]);
+        let has_gaps = self.dice.chance(40);
+        let mut commands = Vec::new();
+        for ticks in 1..=8 {
+            if has_gaps && self.dice.chance(30) {
+                continue;
+            }
+            let quantity = Quantity(self.dice.between(1, 3) * lot.0);
+            let price = Price((100 / tick.0 + away * ticks) * tick.0);
+            let owner = if ticks >= own_from { account } else { self.account() };
+            let order = NewOrder::limit(owner, instrument, side, quantity, price);
+            commands.push(Command::Place(order));
+        }
         let quantity = Quantity(self.dice.between(5, 40) * lot.0);
-        commands.push(Command::Place(NewOrder {
+        let in_force = [
+            TimeInForce::Ioc,
+            TimeInForce::Fok,
+            TimeInForce::Gtc,
+            TimeInForce::Gtc,
+            TimeInForce::Day,
+            TimeInForce::Gfs,
+        ];
+        let many = if self.now.rules_version >= 10 { in_force.len() } else { 2 };
+        let self_trade = if own_from < 9 { SelfTrade::CancelOldest } else { SelfTrade::Allow };
+        let taker = side.opposite();
+        let terms = NewOrder {
             kind: OrderKind::FiveLevels,
-            time_in_force: self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]),
-            ..NewOrder::limit(self.account(), instrument, side.opposite(), quantity, Price::ZERO)
+            time_in_force: self.dice.pick(&in_force[..many]),
+            self_trade: self.dice.chance(90).then_some(self_trade),
+            ..NewOrder::limit(account, instrument, taker, quantity, Price::ZERO)
+        };
+        if self.now.rules_version < 10 || self.dice.chance(75) {
+            commands.push(Command::Place(terms));
+            return commands;
+        }
+        // Exits beyond all levels on both sides, or a stop-loss among the levels.
+        let rules = self.rules_of(instrument);
+        let price = self.better(side, &rules, 100 / tick.0, 12);
+        let profit = Leg {
+            condition: None,
+            kind: OrderKind::Limit,
+            time_in_force: TimeInForce::Gtc,
+            price,
+            expire_at: Timestamp::ZERO,
+        };
+        let mut loss = self.stop_loss(side, &rules, 100 / tick.0);
+        if self.dice.chance(35) {
+            let ticks = 100 / tick.0 + away * self.dice.between(1, 4);
+            let trigger = Trigger { kind: TriggerKind::Stop, price: Price(ticks * tick.0) };
+            loss.condition = Some(Condition::Trigger(trigger));
+        }
+        commands.push(Command::PlaceList(OrderList {
+            terms,
+            condition: None,
+            kind: LinkKind::Oto,
+            take_profit: Some(profit),
+            stop_loss: self.dice.chance(60).then_some(loss),
         }));
         commands
     }
@@ -59,6 +107,18 @@ impl Chooser<'_> {
                 let each = 100 * i128::from(listed.instrument.quote_factor());
                 *amount = Amount(i128::from(lots * rules.lot.0) * each);
             }
+        }
+        if self.now.rules_version >= 10 && self.dice.chance(30) {
+            return Command::Place(NewOrder {
+                kind: OrderKind::FiveLevels,
+                time_in_force: TimeInForce::Gtc,
+                post_only: PostOnly::Off,
+                size: OrderSize::Base(Quantity(lots * rules.lot.0)),
+                price: Price::ZERO,
+                minimum_quantity: Quantity::ZERO,
+                expire_at: Timestamp::ZERO,
+                ..order
+            });
         }
         if order.kind == OrderKind::Limit {
             order.price = Price((100 / rules.tick.0 + far(order.side)) * rules.tick.0);

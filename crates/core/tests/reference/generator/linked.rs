@@ -30,7 +30,7 @@ impl Chooser<'_> {
     }
 
     /// What the last trade of an instrument was at, or about there.
-    fn around(&self, instrument: InstrumentId, rules: &TradingRules) -> i64 {
+    pub(super) fn around(&self, instrument: InstrumentId, rules: &TradingRules) -> i64 {
         let last = self.now.listed(instrument).ok().and_then(|listed| listed.last_price);
         let ticks = last.map_or(100, |last| last.0) / rules.tick.0;
         // Prices that went astray are left alone.
@@ -38,7 +38,13 @@ impl Chooser<'_> {
     }
 
     /// The price that is some ticks better than another one for an order of this side.
-    fn better(&mut self, side: Side, rules: &TradingRules, from: i64, ticks: i64) -> Price {
+    pub(super) fn better(
+        &mut self,
+        side: Side,
+        rules: &TradingRules,
+        from: i64,
+        ticks: i64,
+    ) -> Price {
         let ticks = if side == Side::Sell { from + ticks } else { from - ticks };
         Price(ticks * rules.tick.0)
     }
@@ -113,7 +119,7 @@ impl Chooser<'_> {
         self.leg(side, rules, from, condition)
     }
 
-    fn stop_loss(&mut self, side: Side, rules: &TradingRules, from: i64) -> Leg {
+    pub(super) fn stop_loss(&mut self, side: Side, rules: &TradingRules, from: i64) -> Leg {
         let mut condition = Condition::Trail(self.trail(rules));
         if self.dice.chance(70) {
             let ticks = -self.dice.between(1, 3);

@@ -28,6 +28,10 @@ pub(crate) struct Coverage {
     pub(crate) unproven_lost: u64,
     /// A journal that ended with a command that had suspended an order.
     takers_suspended: u64,
+    /// A journal that ended while triggered orders were being entered.
+    entries: u64,
+    /// A snapshot that was used and was taken meanwhile.
+    entries_in_snapshots: u64,
     /// A journal that ended while the auctioned instrument looked for its price.
     searches: u64,
     /// A journal that ended while its orders traded.
@@ -63,6 +67,9 @@ impl Coverage {
     pub(crate) fn found_in_work(&mut self, oracle: &Oracle, report: &RecoveryReport) {
         let last = oracle.at(report.last);
         self.takers_suspended += u64::from(last.is_some_and(|decided| decided.suspends));
+        let enters = |seq| oracle.at(seq).is_some_and(|decided| decided.enters);
+        self.entries += u64::from(enters(report.last));
+        self.entries_in_snapshots += u64::from(report.snapshot.is_some_and(enters));
         let auction = |seq| oracle.at(seq).map(|decided| decided.auction);
         let (ended_in, snapshot_in) = (auction(report.last), report.snapshot.and_then(auction));
         self.searches += u64::from(ended_in == Some(Auction::Searches));
@@ -98,6 +105,8 @@ impl Coverage {
             ("two faults came together", self.two_faults),
             ("a damaged group was lost that nothing proved", self.unproven_lost),
             ("recovery found a suspended taker", self.takers_suspended),
+            ("recovery found triggered orders that were being entered", self.entries),
+            ("a snapshot was used that held triggered orders", self.entries_in_snapshots),
             ("recovery found an instrument that searched for its price", self.searches),
             ("recovery found an instrument whose auction traded", self.uncrossings),
             ("recovery found an instrument that was halted for a time", self.halts),

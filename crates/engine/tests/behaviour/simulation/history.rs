@@ -99,6 +99,7 @@ pub(crate) fn live(
     let long_work = match seed % DEEP_EVERY {
         11 => LongWork::Takers,
         4 | 16 => LongWork::Auctions,
+        8 | 20 => LongWork::Triggers,
         _ => LongWork::None,
     };
     let mut history = History {
@@ -139,16 +140,17 @@ impl History<'_> {
             (true, _) => 2_000,
             (_, LongWork::None) => 120,
             (_, LongWork::Takers) => 500,
-            (_, LongWork::Auctions) => 800,
+            (_, LongWork::Auctions | LongWork::Triggers) => 800,
         };
         let mut left = 20 + self.random.below(acts);
         while left > 0 {
             left -= 1;
             if self.traffic.has_sent_work() {
-                if self.long_work == LongWork::Auctions {
-                    self.uncross_some(&engine, &mut stepped);
+                if matches!(self.long_work, LongWork::Auctions | LongWork::Triggers) {
+                    self.work_some(&engine, &mut stepped);
                 }
-                // A life ends while an order is suspended, or while an instrument uncrosses.
+                // A life ends while an order is suspended, while an instrument uncrosses, or while
+                // triggered orders are being entered.
                 if self.random.percent(70) {
                     left = left.min(self.random.below(15));
                 }
@@ -357,8 +359,8 @@ impl History<'_> {
         Ok(())
     }
 
-    /// Gives a call that ends by itself the time, and takes some slices of its auction.
-    fn uncross_some(&mut self, engine: &Engine, stepped: &mut Stepped) {
+    /// Gives what ends by itself the time, and takes some slices of the work.
+    fn work_some(&mut self, engine: &Engine, stepped: &mut Stepped) {
         self.bench.clock.advance(auctions::pause(&mut self.random));
         for _ in 0..self.random.below(10) {
             if self.random.percent(20) {

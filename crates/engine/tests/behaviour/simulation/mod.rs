@@ -14,6 +14,7 @@ mod random;
 mod sabotaged;
 mod shadow;
 mod traffic;
+mod triggers;
 mod trouble;
 
 use coverage::Coverage;

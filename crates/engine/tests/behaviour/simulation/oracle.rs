@@ -3,6 +3,7 @@
 //! It reads the journal's files itself, and uses no snapshots, marks or event log.
 
 use super::auctions::AUCTIONED;
+use super::triggers::TRIGGERED;
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_disk::Disk;
 use rialto_engine::{Answer, Execution};
@@ -25,6 +26,8 @@ pub(crate) struct Decided {
     pub(crate) answer: Answer,
     /// Whether an order had more matches than one command allows.
     pub(crate) suspends: bool,
+    /// Whether triggered orders were entered, and work is left.
+    pub(crate) enters: bool,
     /// What the auctioned instrument is about afterwards.
     pub(crate) auction: Auction,
     /// The correct record of the event log.
@@ -132,12 +135,16 @@ impl Oracle {
         let execution = execution_of(&command, &outcome, &recorder.0);
         let answer = Answer { seq, time, outcome, execution };
         let auction = self.follow_auction(&command, &recorder.0);
+        let is_entry =
+            |event: &Event| matches!(event, Event::Triggered(it) if it.instrument == TRIGGERED);
+        let enters = self.core.has_background_work() && recorder.0.iter().any(is_entry);
         self.decided.push(Decided {
             command,
             attribution,
             knows_attributions,
             answer,
             suspends,
+            enters,
             auction,
             events,
         });
@@ -200,6 +207,14 @@ fn execution_of(command: &Command, outcome: &Outcome, events: &[Event]) -> Execu
         Event::Done(done) if done.order == own => Some(done.reason),
         _ => None,
     });
-    let done = done.filter(|_| matches!(command, Command::Place(_)));
+    let enters = matches!(
+        command,
+        Command::Place(_)
+            | Command::PlaceConditional(_)
+            | Command::PlaceTrailing(_)
+            | Command::PlaceIceberg(_)
+            | Command::PlaceList(_)
+    );
+    let done = done.filter(|_| enters);
     Execution { product, fee: Amount(fee), done }
 }

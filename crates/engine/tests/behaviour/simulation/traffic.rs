@@ -1,7 +1,7 @@
 //! Random commands of all kinds, with prices close together so that orders match.
 
 use super::random::Random;
-use super::{auctions, extremes, long_takers};
+use super::{auctions, extremes, long_takers, triggers};
 use crate::stage::{ACCOUNTS, limit, rules, setting, until};
 use rialto_model::*;
 use std::collections::VecDeque;
@@ -26,13 +26,16 @@ pub(crate) enum LongWork {
     None,
     Takers,
     Auctions,
+    Triggers,
 }
 
 impl Traffic {
     pub(crate) fn new(long_work: LongWork) -> Self {
         let mut next = VecDeque::from(setting());
-        if long_work == LongWork::Auctions {
-            next.extend(auctions::setting());
+        match long_work {
+            LongWork::None | LongWork::Takers => {}
+            LongWork::Auctions => next.extend(auctions::setting()),
+            LongWork::Triggers => next.extend(triggers::setting()),
         }
         Self { next, long_work, is_in_work: false, has_sent_work: false }
     }
@@ -49,6 +52,7 @@ impl Traffic {
                 LongWork::None => Vec::new(),
                 LongWork::Takers => long_takers::commands(random),
                 LongWork::Auctions => auctions::commands(random, now),
+                LongWork::Triggers => triggers::commands(random, now),
             };
             (self.next, self.is_in_work) = (work.into(), true);
         }

@@ -152,7 +152,7 @@ impl Members {
             match world.dice.below(100) {
                 0..80 => makers.plan(world, &feed, plan),
                 80..93 => crowd.plan(world, &feed, plan),
-                _ => takers.plan(world, plan),
+                _ => takers.plan(world, &feed, plan),
             }
         }
     }
@@ -198,6 +198,7 @@ impl Members {
             Purpose::Quote(slot) => self.makers.learn(slot, order),
             Purpose::Standing(list) => self.crowd.learn(list, order),
             Purpose::Waiting(list) => self.takers.learn(list, order),
+            Purpose::Conditional(market) => self.takers.learn_conditional(market, order),
         }
     }
 }

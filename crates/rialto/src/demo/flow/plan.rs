@@ -25,6 +25,8 @@ pub(super) enum Purpose {
     Standing(u32),
     /// A taker, for the list of orders that wait for an auction.
     Waiting(u32),
+    /// A taker, for the conditional orders of this market.
+    Conditional(u32),
 }
 
 impl Purpose {
@@ -35,6 +37,7 @@ impl Purpose {
             Purpose::Quote(slot) => 1 << 32 | u64::from(slot),
             Purpose::Standing(list) => 2 << 32 | u64::from(list),
             Purpose::Waiting(list) => 3 << 32 | u64::from(list),
+            Purpose::Conditional(market) => 4 << 32 | u64::from(market),
         }
     }
 
@@ -44,6 +47,7 @@ impl Purpose {
             1 => Purpose::Quote(number),
             2 => Purpose::Standing(number),
             3 => Purpose::Waiting(number),
+            4 => Purpose::Conditional(number),
             _ => Purpose::Plain,
         }
     }
@@ -55,7 +59,7 @@ mod tests {
 
     #[test]
     fn tokens_lead_back() {
-        let lists = [Purpose::Standing(u32::MAX), Purpose::Waiting(7)];
+        let lists = [Purpose::Standing(u32::MAX), Purpose::Waiting(7), Purpose::Conditional(2)];
         for purpose in [Purpose::Plain, Purpose::Quote(0)].into_iter().chain(lists) {
             assert_eq!(Purpose::of(purpose.token()), purpose);
         }

@@ -1,10 +1,11 @@
 //! Takers: trade with resting orders, in moods; in a call they enter orders for its auction.
 
-use super::conditional::conditional;
+use super::conditional::{conditional, moved};
 use super::linked::linked;
 use super::plan::{Plan, Purpose};
 use super::world::{Entry, World};
 use crate::demo::markets::{CURRENCIES, MARKETS, Role, accounts};
+use rialto_feed::Feed;
 use rialto_model::{
     AccountId, Command, OrderId, OrderKind, OrderRef, OrderSize, Price, Side, TimeInForce,
 };
@@ -21,6 +22,10 @@ const WAITING_MAX: usize = 40;
 
 /// How often a taker's order waits for a price.
 const CONDITIONAL: f64 = 0.1;
+/// The most conditional orders that are remembered.
+const CONDITIONAL_MAX: usize = 64;
+/// How often a taker moves the trigger price of an order that waits, instead of entering one.
+const MOVED: f64 = 0.03;
 /// How often others are linked with more orders.
 const LINKED: f64 = 0.04;
 
@@ -29,17 +34,19 @@ pub(super) struct Takers {
     accounts: Vec<AccountId>,
     /// The orders for an auction of each account and market.
     waiting: Vec<VecDeque<OrderId>>,
+    /// Orders that wait for a price, oldest first, and their markets.
+    conditional: VecDeque<(usize, OrderId)>,
 }
 
 impl Takers {
     pub(super) fn new() -> Takers {
         let accounts = accounts(Role::Taker);
         let waiting = vec![VecDeque::new(); accounts.len() * MARKETS.len()];
-        Takers { accounts, waiting }
+        Takers { accounts, waiting, conditional: VecDeque::new() }
     }
 
-    /// Trades, or enters an order for the auction.
-    pub(super) fn plan(&mut self, world: &mut World, plan: &mut Plan) {
+    /// Trades, enters an order for the auction, or moves one that waits for a price.
+    pub(super) fn plan(&mut self, world: &mut World, feed: &Feed, plan: &mut Plan) {
         let market = world.pick_market();
         let who = world.dice.below(self.accounts.len());
         let (account, list) = (self.accounts[who], who * MARKETS.len() + market);
@@ -77,8 +84,19 @@ impl Takers {
         }
         // The auction that these waited for is over.
         self.waiting[list].clear();
+        if world.dice.chance(MOVED)
+            && let Some(command) = self.move_conditional(world, feed)
+        {
+            plan.add(Purpose::Plain, command);
+            return;
+        }
         if world.dice.chance(CONDITIONAL) {
-            plan.add(Purpose::Plain, conditional(world, market, order));
+            let command = conditional(world, market, order);
+            let purpose = match command {
+                Command::PlaceConditional(_) => Purpose::Conditional(market as u32),
+                _ => Purpose::Plain,
+            };
+            plan.add(purpose, command);
             return;
         }
         if world.dice.chance(LINKED) {
@@ -97,6 +115,20 @@ impl Takers {
         plan.add(Purpose::Plain, Command::Place(order));
     }
 
+    /// Moves the trigger price of an order, or forgets it if it waits no longer.
+    fn move_conditional(&mut self, world: &mut World, feed: &Feed) -> Option<Command> {
+        let at = world.dice.below(self.conditional.len().max(1));
+        let (market, order) = *self.conditional.get(at)?;
+        if world.entry(market) != Entry::Continuous {
+            return None;
+        }
+        let command = feed.order(order).and_then(|order| moved(world, market, &order));
+        if command.is_none() {
+            self.conditional.remove(at);
+        }
+        command
+    }
+
     /// Withdraws the oldest order of a list that has grown too long.
     fn withdraw(&mut self, list: usize, account: AccountId, plan: &mut Plan) {
         if self.waiting[list].len() > WAITING_MAX
@@ -110,6 +142,14 @@ impl Takers {
     pub(super) fn learn(&mut self, list: u32, order: Option<OrderId>) {
         if let (Some(list), Some(order)) = (self.waiting.get_mut(list as usize), order) {
             list.push_back(order);
+        }
+    }
+
+    /// Handles the answer to an order that waits for a price.
+    pub(super) fn learn_conditional(&mut self, market: u32, order: Option<OrderId>) {
+        self.conditional.extend(order.map(|order| (market as usize, order)));
+        if self.conditional.len() > CONDITIONAL_MAX {
+            self.conditional.pop_front();
         }
     }
 }

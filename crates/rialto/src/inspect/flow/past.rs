@@ -6,8 +6,8 @@ use crate::tell_all;
 use rialto_engine::{At, Core, KeyRing};
 use rialto_log::{Reader, Verify};
 use rialto_model::{
-    AccountId, Command, Deposit, Distance, Event, InstrumentId, OrderId, Price, Quantity, Seq,
-    Side, decode_attribution, decode_command,
+    AccountId, Amend, AmendTrigger, Command, Deposit, Distance, Event, InstrumentId, OrderId,
+    OrderRef, Price, Quantity, Seq, Side, decode_attribution, decode_command,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -113,6 +113,7 @@ impl Concerns {
             Command::PlaceIceberg(order) => Some(order.terms.account),
             Command::PlaceList(list) => Some(list.terms.account),
             Command::Amend(amend) => Some(amend.account),
+            Command::AmendTrigger(change) => Some(change.amend.account),
             Command::MassCancel(which) => Some(which.account),
             Command::Deposit(Deposit { transfer, .. })
             | Command::Withdraw(transfer)
@@ -137,6 +138,12 @@ impl Concerns {
                 concerns.instrument = Some(order.terms.instrument);
             }
             Command::PlaceList(list) => concerns.instrument = Some(list.terms.instrument),
+            // The order that it is linked with may be amended first.
+            Command::Amend(Amend { order: OrderRef::Id(order), .. })
+            | Command::AmendTrigger(AmendTrigger {
+                amend: Amend { order: OrderRef::Id(order), .. },
+                ..
+            }) => concerns.order = Some(*order),
             _ => {}
         }
         for event in events {
@@ -145,6 +152,7 @@ impl Concerns {
                 Event::Trade(it) => (it.instrument, it.taker_order),
                 Event::Done(it) => (it.instrument, it.order),
                 Event::Amended(it) => (it.instrument, it.order),
+                Event::TriggerSet(it) => (it.instrument, it.order),
                 Event::Triggered(it) => (it.instrument, it.order),
                 Event::TrailActivated(it) => (it.instrument, it.order),
                 Event::Reduced(it) => (it.instrument, it.order),
@@ -227,6 +235,10 @@ fn in_words(core: &Core, event: &Event) -> String {
         }
         Event::Rested(it) => {
             format!("rested: order {} in the book at {}", it.order, at(it.instrument, it.price))
+        }
+        Event::Amended(it) => {
+            let (left, price) = (of(it.instrument, it.remaining), at(it.instrument, it.price));
+            format!("amended: order {}, {left} at {price}", it.order)
         }
         Event::TriggerSet(it) => {
             let price = at(it.instrument, it.trigger.price);
