@@ -9,8 +9,8 @@ use crate::measure::{processor_time_ns, side_by_side};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_model::{
-    AccountId, Command, ConditionalOrder, Distance, NewOrder, Price, Side, TrailTerms,
-    TrailingOrder, Trigger, TriggerKind,
+    AccountId, Command, ConditionalOrder, Distance, InstrumentId, NewOrder, Price, Side,
+    TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 use rialto_workload::{MarketFlow, pair_beside};
 
@@ -63,6 +63,26 @@ fn waiting(pair: &MarketFlow, away: i64) -> Command {
     let terms = NewOrder { account: AccountId(1), side, price: limit, ..order };
     let trigger = Trigger { kind: TriggerKind::Stop, price: Price(order.price.0 + away) };
     Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate: false })
+}
+
+/// Stops of an instrument at as many prices, the commands before them, and the order whose trade triggers them
+/// all. Each rests when it is entered.
+pub(super) fn stops(instrument: InstrumentId, orders: usize) -> (Vec<Command>, Command) {
+    let pair = pair_beside();
+    let last = pair_at(&pair, None)[0].price.0;
+    let waiting = (0..orders as i64).map(|number| waiting(&pair, 1 + number));
+    let [maker, taker] = pair_at(&pair, Some(Price(last + orders as i64))).map(Command::Place);
+    let first = pair_at(&pair, None).map(Command::Place);
+    let before = first.into_iter().chain(waiting).chain([maker]);
+    let there = |mut command| {
+        match &mut command {
+            Command::Place(order) => order.instrument = instrument,
+            Command::PlaceConditional(order) => order.terms.instrument = instrument,
+            other => unreachable!("{other:?} is no order"),
+        }
+        command
+    };
+    (before.map(there).collect(), there(taker))
 }
 
 fn triggered(

@@ -1,10 +1,11 @@
-//! The writer during a kill switch and during an auction: its processor time between two commands of
+//! The writer during a kill switch, during an auction and while stops are entered: its processor time between two commands of
 //! another instrument.
 
 use super::auction::{BOOK, books};
 use super::check::{Traded, verify_core, verify_state};
 use super::kill_switch::KILL;
 use super::shortest::{SHORTEST, longest_of_shortest, percentiles};
+use super::triggers::stops;
 use crate::drive::{VenueSettings, check, submissions};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Percentiles, Spread, processor_time_ns};
@@ -13,7 +14,7 @@ use crate::suite::{self, Context};
 use rialto_core::Core;
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Level, ManualClock, Producer, Sources, Step, Stepped};
-use rialto_model::{Command, Outcome, Quantity, Timestamp};
+use rialto_model::{Command, InstrumentId, Outcome, Quantity, Timestamp};
 use rialto_workload::{MarketFlow, pair_beside, resting_orders};
 use std::sync::Arc;
 
@@ -61,6 +62,7 @@ struct Work<'a> {
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut suite::Outcome) {
     outcome.take(beside_kill_switch(context));
     outcome.take(beside_auctions(context));
+    outcome.take(beside_stops(context));
 }
 
 fn beside_kill_switch(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
@@ -106,6 +108,31 @@ fn beside_auctions(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
         all.extend(rows(context, &work)?);
     }
     Ok(all)
+}
+
+fn beside_stops(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let (orders, instrument) = (context.sized(10_000, 500), InstrumentId(1));
+    let (stops, begin) = stops(instrument, orders);
+    let pair = pair_beside();
+    let work = format!(
+        "engine, commands of another instrument while {orders} triggered stops are entered"
+    );
+    let work = Work {
+        case: Case { work, risk: Risk::On, transport: Transport::InProcess },
+        before: [pair.opening(), stops].concat(),
+        begin,
+        orders: ("orders_triggered", orders as u64),
+        pair: pair.clone(),
+        verify: &|case, pairs, traded, core| {
+            let expected = Traded::from(pair.expected.tally).rounds(pairs);
+            verify(case, "what traded beside it", traded, expected)?;
+            verify(case, "waiting orders", core.waiting_orders(instrument).count(), 0)?;
+            let resting = core.instrument(instrument).map_or(0, |view| view.open_orders);
+            verify(case, "orders that were entered and rest", resting, orders)
+        },
+        note: None,
+    };
+    rows(context, &work)
 }
 
 fn rows(context: &mut Context<'_>, work: &Work<'_>) -> Result<Vec<Row>, BenchError> {
@@ -173,8 +200,12 @@ fn commands_beside(
         let mut came = false;
         while let Some(reply) = producer.try_reply() {
             check(case, &reply)?;
+            // The answers come in the order of the commands.
+            if !has_begun {
+                has_begun = true;
+                continue;
+            }
             match reply.outcome() {
-                Ok(Outcome::Cancelling { .. } | Outcome::Done) => has_begun = true,
                 Ok(Outcome::Order { filled, .. }) if filled > Quantity::ZERO => {
                     traded.trades += 1;
                     traded.quantity += i128::from(filled.0);
