@@ -394,7 +394,7 @@ pub struct OrderInfo {
     pub capacity: Option<Capacity>,
     /// The status of the order.
     pub status: OrderStatus,
-    /// From which side the last price triggers it, while it waits.
+    /// From which side the last price triggers it, while it waits; of a trailing stop once it is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<TriggerKind>,
     /// The trigger price, while it waits; of a trailing stop the one now, once it is active.

@@ -120,7 +120,7 @@ pub(super) fn exit_info(leg: &Leg, on: &Listing) -> ExitInfo {
         trail_distance,
         trail_ppm,
         activation_price: trail.and_then(|trail| given(trail.activation_price)),
-        price: (leg.kind == OrderKind::Limit).then(|| leg.price.decimal(on.price_scale)),
+        price: given(leg.price),
         time_in_force: leg.time_in_force,
         expire_at: (leg.expire_at != Timestamp::ZERO).then_some(leg.expire_at),
     }

@@ -229,6 +229,14 @@ fn exits_are_amended_and_those_to_come_have_their_prices() {
         )
     );
 
+    let priced = amend(&venue, &alice, loss, json!({"price": "80"})).expect(200);
+    let now = shown(&venue, &alice, entry, &priced["seq"]);
+    assert_eq!(
+        now["stop_loss"],
+        json!({"trigger": "92.00", "price": "80.00", "time_in_force": "ioc"}),
+        "the limit that a market order was given"
+    );
+
     venue.place(&bob, limit("sell", "0.6", "100")).expect(201);
     let orders = until_open(&venue, &alice, |orders| {
         orders.len() == 2 && orders.iter().all(|order| order["remaining"] == "1.0000")

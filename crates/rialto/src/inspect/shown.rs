@@ -4,8 +4,8 @@ use super::utc;
 use rialto_core::InstrumentView;
 use rialto_engine::{Core, OrderState};
 use rialto_model::{
-    AccountId, Amount, Condition, Decimal, Distance, InstrumentSpec, Leg, OrderKind, Price, Side,
-    Timestamp, TriggerKind,
+    AccountId, Amount, Condition, Decimal, Distance, InstrumentSpec, Leg, Price, Side, Timestamp,
+    TriggerKind,
 };
 use serde_json::{Value, json};
 
@@ -150,7 +150,7 @@ fn leg(leg: &Leg, spec: &InstrumentSpec) -> Value {
     if leg.expire_at != Timestamp::ZERO {
         shown["expire_at"] = json!(leg.expire_at);
     }
-    if leg.kind == OrderKind::Limit {
+    if leg.price != Price::ZERO {
         shown["price"] = price(leg.price);
     }
     shown
