@@ -261,7 +261,7 @@ const ALTERATIONS: [Alteration; 50] = [
         test: DEEP,
     },
     Alteration {
-        decision: "while orders are triggered, each price gets in line",
+        decision: "while orders are triggered, each price is queued",
         file: "triggers.rs",
         from: "                (Some(before), _) => before != last && reaches(side, last, before),",
         to: "                (Some(_), _) => false,",
