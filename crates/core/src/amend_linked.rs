@@ -169,7 +169,7 @@ impl Core {
         }
     }
 
-    /// An exit was amended: those that are entered later for the same entry have the new prices.
+    /// Gives the leg of an amended exit its new prices, for the exits that are entered later.
     pub(crate) fn amend_leg<S: EventSink>(
         &mut self,
         link: Link,

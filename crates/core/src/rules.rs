@@ -361,7 +361,7 @@
 //! the new prices.
 //!
 //! # Amended triggers
-//! With a new trigger price an order stands behind those that wait there. Prices that were queued before
+//! With a new trigger price an order goes to the end of the queue there. Prices that were queued before
 //! do not trigger it there. An order that was triggered keeps its trigger price; it is entered with the
 //! limit and the quantity that it has then. The limit of a market order that is what market protection
 //! gives for the old trigger price becomes what it gives for the new one.

@@ -28,7 +28,7 @@ pub struct Amend {
 /// A change of an order that waits for a fixed trigger price: of this price, and of its limit and quantity if
 /// they are given.
 ///
-/// At its new trigger price the order stands behind those that wait there.
+/// The order goes to the end of the queue at its new trigger price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AmendTrigger {
     /// The order, and what else changes.

@@ -114,7 +114,7 @@ fn plain(random: &mut Random) -> Command {
 fn conditional(random: &mut Random, now: Timestamp) -> Command {
     let order = terms(random);
     let order = shaped(random, order);
-    // Most are triggered by a price that rises, so that one takes several slices.
+    // Most are triggered by a rising price, so that their entry takes several ticks.
     let rises = random.percent(95);
     let kind = match (order.side, rises) {
         (Side::Buy, true) | (Side::Sell, false) => TriggerKind::Stop,
