@@ -6,7 +6,7 @@ use crate::demo::markets::{Role, accounts};
 use rialto_feed::Feed;
 use rialto_model::{
     AccountId, Command, Instrument, InstrumentState, NewOrder, OrderId, OrderRef, Outcome, Price,
-    Quantity, Side,
+    Quantity, SelfTrade, Side,
 };
 use std::time::Duration;
 
@@ -93,8 +93,9 @@ fn orders(feed: &Feed, instrument: &Instrument) -> Option<Orders> {
         NewOrder::limit(account, instrument.id, side, quantity, price)
     };
     let first = |role| accounts(role).first().copied();
-    (price.0 > 0).then_some(Orders {
-        bid: order(first(Role::Crowd)?, Side::Buy, bid),
-        sell: order(first(Role::Taker)?, Side::Sell, sold),
-    })
+    let mut sell = order(first(Role::Taker)?, Side::Sell, sold);
+    // A stop of the same account may rest among the bids: that one ends, not the shock.
+    sell.self_trade = Some(SelfTrade::CancelOldest);
+    let bid = order(first(Role::Crowd)?, Side::Buy, bid);
+    (price.0 > 0).then_some(Orders { bid, sell })
 }
