@@ -2,7 +2,7 @@
 
 use crate::Feed;
 use crate::trading::pledged;
-use rialto_model::{AccountId, CurrencyId, InstrumentId, OrderId, Price, Side};
+use rialto_model::{AccountId, CurrencyId, InstrumentId, OrderId, OrderStatus, Price, Side};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A violated invariant.
@@ -55,6 +55,14 @@ pub enum FeedViolation {
         /// The order.
         order: OrderId,
     },
+    /// The number of orders that wait for a price is not that of the orders.
+    #[error("{counted} orders are counted as waiting, and {waiting} wait")]
+    Waiting {
+        /// As counted.
+        counted: usize,
+        /// As the orders say.
+        waiting: usize,
+    },
     /// An open order is not where it should be: on the book or in its account's list.
     #[error("open order {order} is missing on its book or in its account's list")]
     Stray {
@@ -66,7 +74,7 @@ pub enum FeedViolation {
 impl Feed {
     /// Checks the invariants after a command: no crossed book, balances of each currency that sum
     /// to zero, reserves that equal those of the open orders and withdrawals, levels that agree
-    /// with their orders. It reads the whole state, for tests and diagnosis.
+    /// with their orders, counts that agree with them. It reads the whole state, for tests and diagnosis.
     pub fn check(&self) -> Result<(), FeedViolation> {
         self.check_books()?;
         self.check_orders()?;
@@ -133,6 +141,12 @@ impl Feed {
         });
         if let Some(order) = stray {
             return Err(FeedViolation::Stray { order: order.order });
+        }
+        let waiting =
+            self.orders.open().filter(|order| order.status == OrderStatus::Waiting).count();
+        let counted = self.orders.counts().waiting;
+        if counted != waiting {
+            return Err(FeedViolation::Waiting { counted, waiting });
         }
         let other = |order: OrderId| {
             let slot = self.orders.slot(order)?;

@@ -6,7 +6,7 @@ use crate::book::Cause;
 use crate::ended::{Ended, Ranks};
 use crate::list::{Link, Linked, List};
 use crate::market::Market;
-use crate::view::{LinksView, Moment, OrderView};
+use crate::view::{LinksView, Moment, OpenOrders, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, DoneReason, Iceberg, NewOrder, OrderId, OrderSize,
     OrderStatus, Price, Quantity, Side, TrailState, TrailTerms, Trigger, TriggerKind,
@@ -212,6 +212,8 @@ pub(crate) struct Orders {
     /// The number of remembered ended orders of each account.
     ended: Ranks,
     ends: u64,
+    /// The number of open orders that wait for a price.
+    waiting: usize,
     /// Orders that changed since the last end of a command.
     pub(crate) changed: Vec<u32>,
 }
@@ -233,8 +235,28 @@ impl Orders {
             .filter(|order| order.status.is_open())
     }
 
+    /// How many orders are open, and how many of these wait for a price.
+    pub(crate) fn counts(&self) -> OpenOrders {
+        let open = self.by_id.len() - self.ended.total();
+        OpenOrders { entered: open - self.waiting, waiting: self.waiting }
+    }
+
+    /// Has an open order wait for a price, if it does not already.
+    pub(crate) fn wait(&mut self, slot: u32) {
+        let status = &mut self.slab[slot as usize].status;
+        self.waiting += usize::from(*status != OrderStatus::Waiting);
+        *status = OrderStatus::Waiting;
+    }
+
+    /// Ends the wait of an order whose price has come.
+    pub(crate) fn trigger(&mut self, slot: u32) {
+        self.waiting -= 1;
+        self.slab[slot as usize].status = OrderStatus::Open;
+    }
+
     /// Adds an open order.
     pub(crate) fn insert(&mut self, order: Order, owner: &mut Account) -> u32 {
+        self.waiting += usize::from(order.status == OrderStatus::Waiting);
         let slot = self.enter(order);
         owner.open.push_back(&mut self.slab, slot);
         slot
@@ -278,6 +300,7 @@ impl Orders {
     /// Ends an order that has left the book; it is remembered for a while.
     pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
         let order = &mut self.slab[slot as usize];
+        self.waiting -= usize::from(order.status == OrderStatus::Waiting);
         (order.status, order.iceberg, order.links) = (status, None, None);
         owner.open.remove(&mut self.slab, slot);
         self.remember(slot, owner);

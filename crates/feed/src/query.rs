@@ -2,7 +2,7 @@
 
 use crate::view::{
     AccountChanges, AccountView, BalanceView, BestPrices, Depth, Fill, MemberView, NotRemembered,
-    OrderBook, OrderView, PublicTrade, Ticker,
+    OpenOrders, OrderBook, OrderView, PublicTrade, Ticker,
 };
 use crate::{Feed, accounts::Account, market::Market};
 use rialto_model::{
@@ -22,6 +22,12 @@ impl Feed {
     #[must_use]
     pub fn currency(&self, currency: CurrencyId) -> Option<Currency> {
         self.currencies.get(usize::from(currency.0).wrapping_sub(1)).copied()
+    }
+
+    /// How many orders are open.
+    #[must_use]
+    pub fn open_orders_count(&self) -> OpenOrders {
+        self.orders.counts()
     }
 
     /// The currency with this code.

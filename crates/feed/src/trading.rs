@@ -261,8 +261,8 @@ impl Feed {
         let (slot, _) = self.open_order(at, event.order, event.instrument)?;
         let order = &mut self.orders.slab[slot as usize];
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
-        order.status = OrderStatus::Waiting;
         order.trigger = Some(event.trigger);
+        self.orders.wait(slot);
         self.orders.touch(slot, at);
         Ok(())
     }
@@ -271,8 +271,8 @@ impl Feed {
         let (slot, _) = self.open_order(at, event.order, event.instrument)?;
         let order = &mut self.orders.slab[slot as usize];
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
-        order.status = OrderStatus::Waiting;
         order.follower = Some(Box::new(Follower { trail: event.trail, active: None }));
+        self.orders.wait(slot);
         self.orders.touch(slot, at);
         Ok(())
     }
@@ -317,10 +317,10 @@ impl Feed {
         let waits = i64::from(order.status == OrderStatus::Waiting);
         agree(at, event.order, "its wait for a trigger", 1, waits)?;
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
-        order.status = OrderStatus::Open;
         order.trigger = None;
         order.unlink();
         order.terms.price = event.price;
+        self.orders.trigger(slot);
         self.unfollow(slot, index);
         self.release(at, index, slot, event.released);
         self.orders.touch(slot, at);

@@ -198,6 +198,15 @@ pub struct Ticker {
     pub trades: u64,
 }
 
+/// How many orders are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenOrders {
+    /// Orders that may trade: on a book, or being entered.
+    pub entered: usize,
+    /// Orders that wait for a price.
+    pub waiting: usize,
+}
+
 /// How an open order is linked with other orders of its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinksView {

@@ -1,37 +1,61 @@
 //! Counters of the folding thread.
 
-use rialto_model::{Event, RejectReason};
+use rialto_model::{DoneReason, Event, EventKind, RejectReason};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-const REASONS: usize = RejectReason::ALL.len() + 1;
 
 /// Counts of folded commands and events since the start. Commands that were released before the
 /// start do not count.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FoldCounts {
-    commands: AtomicU64,
-    orders: AtomicU64,
-    trades: AtomicU64,
-    rejects: [AtomicU64; REASONS],
+    commands: Counter,
+    events: Counters<{ places(EventKind::ALL.len()) }>,
+    ended: Counters<{ places(DoneReason::ALL.len()) }>,
+    rejects: Counters<{ places(RejectReason::ALL.len()) }>,
 }
 
-impl Default for FoldCounts {
-    fn default() -> Self {
-        let zero = || AtomicU64::new(0);
-        let rejects = std::array::from_fn(|_| zero());
-        FoldCounts { commands: zero(), orders: zero(), trades: zero(), rejects }
+/// The places of a table by number, for `values` numbers from 0 or from 1.
+const fn places(values: usize) -> usize {
+    values + 1
+}
+
+/// Only one thread adds, so that a load and a store suffice instead of an atomic addition.
+#[derive(Debug, Default)]
+struct Counter(AtomicU64);
+
+impl Counter {
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, count: u64) {
+        self.0.store(self.get() + count, Ordering::Relaxed);
     }
 }
 
-impl Clone for FoldCounts {
-    /// Reads each counter separately.
+impl Clone for Counter {
     fn clone(&self) -> Self {
-        let by_now = |counter: &AtomicU64| AtomicU64::new(counter.load(Ordering::Relaxed));
-        FoldCounts {
-            commands: by_now(&self.commands),
-            orders: by_now(&self.orders),
-            trades: by_now(&self.trades),
-            rejects: std::array::from_fn(|at| by_now(&self.rejects[at])),
+        Counter(AtomicU64::new(self.get()))
+    }
+}
+
+/// Counters by number.
+#[derive(Clone, Debug)]
+struct Counters<const N: usize>([Counter; N]);
+
+impl<const N: usize> Default for Counters<N> {
+    fn default() -> Self {
+        Counters(std::array::from_fn(|_| Counter::default()))
+    }
+}
+
+impl<const N: usize> Counters<N> {
+    fn of(&self, number: u8) -> &Counter {
+        &self.0[usize::from(number)]
+    }
+
+    fn add_all(&self, others: &Self) {
+        for (own, other) in self.0.iter().zip(&others.0) {
+            own.add(other.get());
         }
     }
 }
@@ -39,47 +63,41 @@ impl Clone for FoldCounts {
 impl FoldCounts {
     /// Commands.
     pub fn commands(&self) -> u64 {
-        self.commands.load(Ordering::Relaxed)
+        self.commands.get()
     }
 
-    /// Orders accepted.
-    pub fn orders(&self) -> u64 {
-        self.orders.load(Ordering::Relaxed)
+    /// Events of a kind.
+    pub fn events(&self, kind: EventKind) -> u64 {
+        self.events.of(kind.number()).get()
     }
 
-    /// Trades.
-    pub fn trades(&self) -> u64 {
-        self.trades.load(Ordering::Relaxed)
+    /// Orders that ended for a reason, other than those that were filled.
+    pub fn ended(&self, reason: DoneReason) -> u64 {
+        self.ended.of(reason.number()).get()
     }
 
     /// Commands rejected for a reason.
     pub fn rejects(&self, reason: RejectReason) -> u64 {
-        self.rejects[usize::from(reason.number())].load(Ordering::Relaxed)
-    }
-
-    /// Only one thread counts, so that a load and a store suffice instead of an atomic addition.
-    fn add(counter: &AtomicU64, count: u64) {
-        counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+        self.rejects.of(reason.number()).get()
     }
 
     /// Adds the counts of another feed, when neither is counting.
     pub(super) fn add_all(&self, others: &FoldCounts) {
-        let own = [&self.commands, &self.orders, &self.trades].into_iter().chain(&self.rejects);
-        let other = [&others.commands, &others.orders, &others.trades].into_iter();
-        for (counter, other) in own.zip(other.chain(&others.rejects)) {
-            Self::add(counter, other.load(Ordering::Relaxed));
-        }
+        self.commands.add(others.commands());
+        self.events.add_all(&others.events);
+        self.ended.add_all(&others.ended);
+        self.rejects.add_all(&others.rejects);
     }
 
     pub(super) fn count_command(&self) {
-        Self::add(&self.commands, 1);
+        self.commands.add(1);
     }
 
     pub(super) fn count(&self, event: &Event) {
+        self.events.of(event.kind().number()).add(1);
         match event {
-            Event::Accepted(_) => Self::add(&self.orders, 1),
-            Event::Trade(_) => Self::add(&self.trades, 1),
-            Event::Rejected(it) => Self::add(&self.rejects[usize::from(it.reason.number())], 1),
+            Event::Rejected(it) => self.rejects.of(it.reason.number()).add(1),
+            Event::Done(it) => self.ended.of(it.reason.number()).add(1),
             _ => {}
         }
     }

@@ -4,6 +4,7 @@ use super::{QueryError, QueryHandler};
 use crate::{FoldCounts, Grant, Listing, LiveError, Needs, RequestDuration};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::{ClockReport, Health, Level, Marks, Stats};
+use rialto_feed::OpenOrders;
 use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -84,6 +85,8 @@ pub struct Report {
     pub lag: u64,
     /// The feed's counts.
     pub counts: FoldCounts,
+    /// The orders that are open.
+    pub open_orders: OpenOrders,
     /// The durations of requests.
     pub requests: Vec<RequestDuration>,
 }
@@ -168,6 +171,7 @@ impl Handler<GetReport> for QueryHandler {
             last_snapshot: engine.last_snapshot(),
             lag: live.lag(),
             counts: live.counts().clone(),
+            open_orders: live.read().open_orders_count(),
             requests: durations.each().collect(),
         })
     }

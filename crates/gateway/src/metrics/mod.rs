@@ -12,7 +12,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use rialto_desk::{Durations, GetReport, Health, Report, Scope, Stats, Storage};
-use rialto_model::RejectReason;
+use rialto_model::{DoneReason, EventKind, RejectReason};
 use rialto_payments::{State, WithdrawalService};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -158,6 +158,7 @@ fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     journal_by_key(&mut page, &gate.journal, is_operator);
     requests(&mut page, gate, report);
     feed(&mut page, report);
+    orders(&mut page, report, is_operator);
     if let Some(payments) = &gate.payments {
         withdrawals(&mut page, payments.service());
     }
@@ -359,12 +360,34 @@ fn feed(page: &mut Page, report: &Report) {
         "Commands applied to the live feed.",
         counts.commands(),
     );
-    page.counter("rialto_orders_accepted_total", "Orders accepted.", counts.orders());
-    page.counter("rialto_trades_total", "Trades.", counts.trades());
+    let accepted = counts.events(EventKind::Accepted);
+    page.counter("rialto_orders_accepted_total", "Orders accepted.", accepted);
+    page.counter("rialto_trades_total", "Trades.", counts.events(EventKind::Trade));
     let mut rejects =
         page.metric("rialto_rejects_total", Kind::Counter, "Commands refused, by reason.");
     for reason in RejectReason::ALL {
         rejects.with(&[("reason", &reason.code())], counts.rejects(*reason));
+    }
+}
+
+/// What orders do; for operators only, because it tells of orders that the book does not show.
+fn orders(page: &mut Page, report: &Report, is_operator: bool) {
+    let Report { counts, open_orders, .. } = report;
+    let help = "Open orders, by state.";
+    let mut open = page.metric("rialto_open_orders", Kind::Gauge, help);
+    let states = [("entered", open_orders.entered), ("waiting", open_orders.waiting)];
+    for (state, count) in states.iter().filter(|_| is_operator) {
+        open.with(&[("state", state)], count);
+    }
+    let help = "Orders that ended before they were filled, by reason.";
+    let mut ended = page.metric("rialto_orders_ended_total", Kind::Counter, help);
+    for reason in DoneReason::ALL.iter().filter(|_| is_operator) {
+        ended.with(&[("reason", &reason.name())], counts.ended(*reason));
+    }
+    let help = "Events, by kind.";
+    let mut events = page.metric("rialto_events_total", Kind::Counter, help);
+    for kind in EventKind::ALL.iter().filter(|_| is_operator) {
+        events.with(&[("kind", &kind.name())], counts.events(*kind));
     }
 }
 

@@ -1,8 +1,9 @@
 //! All documented metrics are exported, and all exported ones are documented.
 
-use crate::test_venue::{TestVenue, config, limit};
+use crate::test_venue::{TestVenue, config, limit, with};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Names and types of the metrics on a page.
 fn exported(page: &str) -> BTreeMap<String, String> {
@@ -63,6 +64,54 @@ fn metrics_report_counts_and_states() {
         let count = value(page, &format!("{histogram}_count"));
         assert!(count > 0.0 && value(page, &format!("{histogram}_sum")) > 0.0);
         assert_eq!(value(page, &format!("{histogram}_bucket{{le=\"+Inf\"}}")), count);
+    }
+}
+
+#[test]
+fn operators_see_what_orders_do_and_others_do_not() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let trade_at = |price: &str| {
+        venue.place(&alice, limit("sell", "0.1", price)).expect(201);
+        venue.place(&bob, limit("buy", "0.1", price)).expect(201)
+    };
+    trade_at("100");
+    let stop = |price: &str| json!({"trigger": "stop", "trigger_price": price});
+    venue.place(&alice, with(limit("sell", "1", "90"), stop("95"))).expect(201);
+    for price in ["80", "81"] {
+        venue.place(&alice, with(limit("sell", "1", "70"), stop(price))).expect(201);
+    }
+    let ended = venue.place(&alice, with(limit("sell", "1", "70"), stop("82"))).expect(201);
+    let path = format!("/v1/orders/{}", ended["order_id"].as_str().unwrap());
+    venue.ask(&alice, "DELETE", &path, Value::Null).expect(200);
+    // An iceberg displays a second tranche.
+    let shows = json!({"display_quantity": "0.1"});
+    venue.place(&alice, with(limit("sell", "1", "101"), shows)).expect(201);
+    let mut last = venue.place(&bob, limit("buy", "0.1", "101")).expect(201)["seq"].clone();
+    trade_at("95");
+    // The stop at 95 is entered on the book.
+    let began = Instant::now();
+    let page = loop {
+        let page = venue.operate("GET", "/metrics", Value::Null).expect(200);
+        let page = page.as_str().unwrap().to_owned();
+        if value(&page, "rialto_open_orders{state=\"waiting\"}") == 2.0 {
+            break page;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{page}");
+        last = venue.see(&bob, "/v1/orders", &last)["seq"].clone();
+    };
+    // The iceberg and the stop.
+    assert_eq!(value(&page, "rialto_open_orders{state=\"entered\"}"), 2.0);
+    let ended = |reason| value(&page, &format!("rialto_orders_ended_total{{reason=\"{reason}\"}}"));
+    assert_eq!(["cancelled", "expired"].map(ended), [1.0, 0.0]);
+    let events = |kind| value(&page, &format!("rialto_events_total{{kind=\"{kind}\"}}"));
+    let kinds = ["trigger_set", "triggered", "iceberg_refreshed", "trade"];
+    assert_eq!(kinds.map(events), [4.0, 1.0, 1.0, 3.0]);
+
+    let page = venue.get("/metrics").expect(200);
+    let page = page.as_str().unwrap();
+    for metric in ["rialto_open_orders", "rialto_orders_ended_total", "rialto_events_total"] {
+        assert!(page.contains(&format!("# TYPE {metric} ")), "{page}");
+        assert!(!page.contains(&format!("\n{metric}{{")), "{page}");
     }
 }
 

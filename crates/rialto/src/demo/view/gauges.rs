@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use rialto_desk::Live;
 use rialto_engine::Engine;
+use rialto_model::EventKind;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -50,8 +51,8 @@ impl Meter {
         self.add(Sample {
             at: Instant::now(),
             commands: stats.commands,
-            orders: counts.orders(),
-            trades: counts.trades(),
+            orders: counts.events(EventKind::Accepted),
+            trades: counts.events(EventKind::Trade),
             acknowledge_ns: stats.acknowledge_ns,
             write_ns: stats.write_ns,
             bytes: stats.journal_bytes + stats.event_bytes,
