@@ -5,11 +5,12 @@
 mod reference;
 
 use reference::lockstep::Lockstep;
-use reference::world::{World, plain_order};
+use reference::world::{World, plain_order, plain_rules};
+use rialto_core::RULES_VERSIONS;
 use rialto_model::{
     AccountId, Amend, Amount, Command, CurrencyId, InstrumentId, InstrumentState, MassCancel,
     NewOrder, OrderId, OrderKind, OrderRef, OrderSize, OrderStatus, Outcome, PostOnly, Price,
-    Quantity, RejectReason, SelfTrade, Side, TimeInForce, Timestamp, Transfer,
+    Quantity, RejectReason, SelfTrade, Side, TimeInForce, Timestamp, TradingRules, Transfer,
 };
 
 const RICH: i128 = 1_000_000_000;
@@ -420,4 +421,26 @@ fn a_slid_order_keeps_within_the_largest_notional() {
     };
     let outcome = lockstep.must(&Command::Place(sell));
     assert_eq!(outcome, Outcome::Rejected { reason: RejectReason::NotionalTooLarge });
+}
+
+#[test]
+fn an_order_slides_to_a_tick_from_a_price_off_the_tick() {
+    // Before rules version 4 the tick could change while orders rested, and they stay.
+    let world = World { rules_version: 3, ..World::plain(&[RICH, RICH]) };
+    for (resting, side, rests_at) in [(103, Side::Buy, 100), (72, Side::Sell, 80)] {
+        let mut lockstep = Lockstep::set_up(&world);
+        lockstep.must(&Command::Place(order(1, side.opposite(), resting, 1)));
+        let rules = TradingRules { tick: Price(10), ..plain_rules(true) };
+        lockstep.must(&Command::SetRules { instrument: InstrumentId(1), rules });
+        lockstep.must(&Command::SetRulesVersion { version: *RULES_VERSIONS.end() });
+        let crossing = if side == Side::Buy { 110 } else { 70 };
+        let slides = NewOrder { post_only: PostOnly::Slide, ..order(2, side, crossing, 1) };
+        let Outcome::Order { status: OrderStatus::Open, price, .. } =
+            lockstep.must(&Command::Place(slides))
+        else {
+            panic!("it does not rest");
+        };
+        assert_eq!(price, Price(rests_at));
+        lockstep.compare().unwrap();
+    }
 }

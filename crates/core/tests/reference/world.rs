@@ -146,7 +146,7 @@ pub fn plain_order() -> NewOrder {
 }
 
 /// Rules without restrictions and fees.
-fn plain_rules(risk: bool) -> TradingRules {
+pub fn plain_rules(risk: bool) -> TradingRules {
     TradingRules {
         market_protection_ppm: 500_000,
         self_trade: SelfTrade::CancelNewest,
