@@ -1,9 +1,10 @@
 //! Commands: everything that can change the state of an engine.
 
+use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, AuctionRules, CircuitBreakerRule, CommandKind, ConditionalOrder,
-    ContractTerms, CurrencyCode, CurrencyId, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
+    AccountId, Amount, AuctionRules, CircuitBreakerRule, ConditionalOrder, ContractTerms,
+    CurrencyCode, CurrencyId, HaltScope, IcebergOrder, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, Name, NewOrder, OrderList, OrderRef, PlannedTransition, Price,
     Quantity, Reference, Restrict, Scale, Side, Timestamp, TradingRules, TrailingOrder,
 };
@@ -261,6 +262,78 @@ pub enum Command {
     PlaceList(OrderList),
     /// Changes the trigger price of an order.
     AmendTrigger(AmendTrigger),
+}
+
+enumeration! {
+    /// The kinds of commands, numbered as in the journal.
+    pub enum CommandKind {
+        /// [`Command::Tick`]
+        Tick = 0, "tick";
+        /// [`Command::Place`]
+        Place = 1, "place";
+        /// [`Command::Cancel`]
+        Cancel = 2, "cancel";
+        /// [`Command::Amend`]
+        Amend = 3, "amend";
+        /// [`Command::MassCancel`]
+        MassCancel = 4, "mass_cancel";
+        /// [`Command::Disconnect`]
+        Disconnect = 5, "disconnect";
+        /// [`Command::SetDeadMan`]
+        SetDeadMan = 6, "set_dead_man";
+        /// [`Command::Deposit`]
+        Deposit = 7, "deposit";
+        /// [`Command::Withdraw`]
+        Withdraw = 8, "withdraw";
+        /// [`Command::CreateMember`]
+        CreateMember = 9, "create_member";
+        /// [`Command::CreateAccount`]
+        CreateAccount = 10, "create_account";
+        /// [`Command::CreateCurrency`]
+        CreateCurrency = 11, "create_currency";
+        /// [`Command::CreateInstrument`]
+        CreateInstrument = 12, "create_instrument";
+        /// [`Command::SetRules`]
+        SetRules = 13, "set_rules";
+        /// [`Command::SetInstrumentState`]
+        SetInstrumentState = 14, "set_instrument_state";
+        /// [`Command::SetRulesVersion`]
+        SetRulesVersion = 15, "set_rules_version";
+        /// [`Command::HoldWithdrawal`]
+        HoldWithdrawal = 16, "hold_withdrawal";
+        /// [`Command::SettleWithdrawal`]
+        SettleWithdrawal = 17, "settle_withdrawal";
+        /// [`Command::ReleaseWithdrawal`]
+        ReleaseWithdrawal = 18, "release_withdrawal";
+        /// [`Command::SetAuctionRules`]
+        SetAuctionRules = 19, "set_auction_rules";
+        /// [`Command::Restrict`]
+        Restrict = 20, "restrict";
+        /// [`Command::PlanTransition`]
+        PlanTransition = 21, "plan_transition";
+        /// [`Command::AdoptPlan`]
+        AdoptPlan = 22, "adopt_plan";
+        /// [`Command::AssignCalendar`]
+        AssignCalendar = 23, "assign_calendar";
+        /// [`Command::MoveTransition`]
+        MoveTransition = 24, "move_transition";
+        /// [`Command::HaltTrading`]
+        HaltTrading = 25, "halt_trading";
+        /// [`Command::SetCircuitBreaker`]
+        SetCircuitBreaker = 26, "set_circuit_breaker";
+        /// [`Command::SetContractTerms`]
+        SetContractTerms = 27, "set_contract_terms";
+        /// [`Command::PlaceConditional`]
+        PlaceConditional = 28, "place_conditional";
+        /// [`Command::PlaceTrailing`]
+        PlaceTrailing = 29, "place_trailing";
+        /// [`Command::PlaceIceberg`]
+        PlaceIceberg = 30, "place_iceberg";
+        /// [`Command::PlaceList`]
+        PlaceList = 31, "place_list";
+        /// [`Command::AmendTrigger`]
+        AmendTrigger = 32, "amend_trigger";
+    }
 }
 
 impl Command {

@@ -3,11 +3,12 @@
 use crate::enumeration;
 use crate::text::{from_text, to_text};
 use crate::{
-    AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, ContractTerms,
-    Currency, CurrencyId, ExitsRefused, ExitsSet, HaltCause, HaltScope, IcebergRefreshed,
-    IcebergSet, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderId,
-    OrdersLinked, PlannedTransition, Price, Quantity, Reference, RejectReason, Restrict, Side,
-    Timestamp, TradeId, TradingRules, TrailTerms, Trigger,
+    AccountId, Amount, Attributed, AuctionRules, CircuitBreakerRule, ClientOrderId, CommandKind,
+    ContractTerms, Currency, CurrencyId, ExitsRefused, ExitsSet, HaltCause, HaltScope,
+    IcebergRefreshed, IcebergSet, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name,
+    NewOrder, OrderId, OrdersLinked, PlannedTransition, Price, Quantity, Reference, RejectReason,
+    Restrict, Side, Timestamp, TradeId, TradingRules, TrailActivated, TrailSet, TriggerSet,
+    Triggered,
 };
 use serde::{Deserialize, Serialize};
 
@@ -200,144 +201,6 @@ pub struct Amended {
     pub old_reserved: Amount,
     /// The reserve after the change.
     pub reserved: Amount,
-}
-
-/// An order that was accepted waits for its trigger. Until then it trades with nobody.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TriggerSet {
-    /// The order.
-    pub order: OrderId,
-    /// The account that owns the order.
-    pub account: AccountId,
-    /// The instrument.
-    pub instrument: InstrumentId,
-    /// The side of the order.
-    pub side: Side,
-    /// What it waits for.
-    pub trigger: Trigger,
-}
-
-/// A trailing stop was accepted. It waits until it is triggered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrailSet {
-    /// The order.
-    pub order: OrderId,
-    /// The account that owns the order.
-    pub account: AccountId,
-    /// The instrument.
-    pub instrument: InstrumentId,
-    /// The side of the order.
-    pub side: Side,
-    /// What it follows. The activation price is the one in force.
-    pub trail: TrailTerms,
-}
-
-/// A trailing stop follows the price now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrailActivated {
-    /// The order.
-    pub order: OrderId,
-    /// The account that owns the order.
-    pub account: AccountId,
-    /// The instrument.
-    pub instrument: InstrumentId,
-    /// The side of the order.
-    pub side: Side,
-    /// The highest last price, for a buy the lowest, from the one that reached the activation price up to
-    /// now.
-    pub extreme: Price,
-}
-
-/// An order that waited was triggered, and is entered under its id. Trades may follow, then [`Rested`] or
-/// [`Done`] unless it is filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Triggered {
-    /// The order.
-    pub order: OrderId,
-    /// The account that owns the order.
-    pub account: AccountId,
-    /// The instrument.
-    pub instrument: InstrumentId,
-    /// The side of the order.
-    pub side: Side,
-    /// The limit in force.
-    pub price: Price,
-    /// The quantity that is entered.
-    pub remaining: Quantity,
-    /// Moved from reserved back to available, where the limit in force needs less.
-    pub released: Amount,
-}
-
-enumeration! {
-    /// The kinds of commands, numbered as in the journal.
-    pub enum CommandKind {
-        /// [`crate::Command::Tick`]
-        Tick = 0, "tick";
-        /// [`crate::Command::Place`]
-        Place = 1, "place";
-        /// [`crate::Command::Cancel`]
-        Cancel = 2, "cancel";
-        /// [`crate::Command::Amend`]
-        Amend = 3, "amend";
-        /// [`crate::Command::MassCancel`]
-        MassCancel = 4, "mass_cancel";
-        /// [`crate::Command::Disconnect`]
-        Disconnect = 5, "disconnect";
-        /// [`crate::Command::SetDeadMan`]
-        SetDeadMan = 6, "set_dead_man";
-        /// [`crate::Command::Deposit`]
-        Deposit = 7, "deposit";
-        /// [`crate::Command::Withdraw`]
-        Withdraw = 8, "withdraw";
-        /// [`crate::Command::CreateMember`]
-        CreateMember = 9, "create_member";
-        /// [`crate::Command::CreateAccount`]
-        CreateAccount = 10, "create_account";
-        /// [`crate::Command::CreateCurrency`]
-        CreateCurrency = 11, "create_currency";
-        /// [`crate::Command::CreateInstrument`]
-        CreateInstrument = 12, "create_instrument";
-        /// [`crate::Command::SetRules`]
-        SetRules = 13, "set_rules";
-        /// [`crate::Command::SetInstrumentState`]
-        SetInstrumentState = 14, "set_instrument_state";
-        /// [`crate::Command::SetRulesVersion`]
-        SetRulesVersion = 15, "set_rules_version";
-        /// [`crate::Command::HoldWithdrawal`]
-        HoldWithdrawal = 16, "hold_withdrawal";
-        /// [`crate::Command::SettleWithdrawal`]
-        SettleWithdrawal = 17, "settle_withdrawal";
-        /// [`crate::Command::ReleaseWithdrawal`]
-        ReleaseWithdrawal = 18, "release_withdrawal";
-        /// [`crate::Command::SetAuctionRules`]
-        SetAuctionRules = 19, "set_auction_rules";
-        /// [`crate::Command::Restrict`]
-        Restrict = 20, "restrict";
-        /// [`crate::Command::PlanTransition`]
-        PlanTransition = 21, "plan_transition";
-        /// [`crate::Command::AdoptPlan`]
-        AdoptPlan = 22, "adopt_plan";
-        /// [`crate::Command::AssignCalendar`]
-        AssignCalendar = 23, "assign_calendar";
-        /// [`crate::Command::MoveTransition`]
-        MoveTransition = 24, "move_transition";
-        /// [`crate::Command::HaltTrading`]
-        HaltTrading = 25, "halt_trading";
-        /// [`crate::Command::SetCircuitBreaker`]
-        SetCircuitBreaker = 26, "set_circuit_breaker";
-        /// [`crate::Command::SetContractTerms`]
-        SetContractTerms = 27, "set_contract_terms";
-        /// [`crate::Command::PlaceConditional`]
-        PlaceConditional = 28, "place_conditional";
-        /// [`crate::Command::PlaceTrailing`]
-        PlaceTrailing = 29, "place_trailing";
-        /// [`crate::Command::PlaceIceberg`]
-        PlaceIceberg = 30, "place_iceberg";
-        /// [`crate::Command::PlaceList`]
-        PlaceList = 31, "place_list";
-        /// [`crate::Command::AmendTrigger`]
-        AmendTrigger = 32, "amend_trigger";
-    }
 }
 
 /// A command was refused. Nothing changed, except that the client order id of a refused order is

@@ -59,13 +59,12 @@ pub use codec::{
     decode_attribution, decode_command, decode_events, encode_attribution, encode_command,
     encode_event,
 };
-pub use command::{Amend, AmendTrigger, Command, Deposit, MassCancel, Transfer};
+pub use command::{Amend, AmendTrigger, Command, CommandKind, Deposit, MassCancel, Transfer};
 pub use contract::{ContractTerms, LotFees};
 pub use enumeration::Enumeration;
 pub use event::{
-    Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason,
-    Reduced, Rejected, Rested, Trade, TradingHalted, TrailActivated, TrailSet, TriggerSet,
-    Triggered, Uncrossed,
+    Accepted, Amended, Done, DoneReason, Event, EventKind, Interrupted, ReduceReason, Reduced,
+    Rejected, Rested, Trade, TradingHalted, Uncrossed,
 };
 pub use halt::{CircuitBreakerRule, HaltCause, HaltScope};
 pub use iceberg::{Iceberg, IcebergOrder, IcebergRefreshed, IcebergSet};
@@ -86,5 +85,7 @@ pub use rialto_clock::Timestamp;
 pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
 pub use timetable::{PlannedTransition, TransitionError};
-pub use trailing::{Distance, DistanceKind, TrailState, TrailTerms, TrailingOrder};
-pub use trigger::{Condition, ConditionalOrder, Trigger, TriggerKind};
+pub use trailing::{
+    Distance, DistanceKind, TrailActivated, TrailSet, TrailState, TrailTerms, TrailingOrder,
+};
+pub use trigger::{Condition, ConditionalOrder, Trigger, TriggerKind, TriggerSet, Triggered};

@@ -1,6 +1,6 @@
 //! Trailing stops: conditional orders whose trigger price follows the last price at a distance.
 
-use crate::{NewOrder, PPM, Price, Side, enumeration};
+use crate::{AccountId, InstrumentId, NewOrder, OrderId, PPM, Price, Side, enumeration};
 use serde::{Deserialize, Serialize};
 
 enumeration! {
@@ -134,4 +134,35 @@ pub struct TrailingOrder {
     pub terms: NewOrder,
     /// What it follows.
     pub trail: TrailTerms,
+}
+
+/// A trailing stop was accepted. It waits until it is triggered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailSet {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// What it follows. The activation price is the one in force.
+    pub trail: TrailTerms,
+}
+
+/// A trailing stop follows the price now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrailActivated {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// The highest last price, for a buy the lowest, from the one that reached the activation price up to
+    /// now.
+    pub extreme: Price,
 }

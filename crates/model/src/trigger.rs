@@ -1,6 +1,9 @@
 //! Conditional orders and their triggers.
 
-use crate::{Distance, DistanceKind, NewOrder, Price, Side, TrailTerms, enumeration};
+use crate::{
+    AccountId, Amount, Distance, DistanceKind, InstrumentId, NewOrder, OrderId, Price, Quantity,
+    Side, TrailTerms, enumeration,
+};
 use serde::{Deserialize, Serialize};
 
 enumeration! {
@@ -105,4 +108,39 @@ impl Condition {
         };
         (Condition::words(condition) == [kind, value, activation]).then_some(condition)
     }
+}
+
+/// An order that was accepted waits for its trigger. Until then it trades with nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriggerSet {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// What it waits for.
+    pub trigger: Trigger,
+}
+
+/// An order that waited was triggered, and is entered under its id. Trades may follow, then [`crate::Rested`] or
+/// [`crate::Done`] unless it is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Triggered {
+    /// The order.
+    pub order: OrderId,
+    /// The account that owns the order.
+    pub account: AccountId,
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The side of the order.
+    pub side: Side,
+    /// The limit in force.
+    pub price: Price,
+    /// The quantity that is entered.
+    pub remaining: Quantity,
+    /// Moved from reserved back to available, where the limit in force needs less.
+    pub released: Amount,
 }
