@@ -161,6 +161,15 @@ fn timers_and_transitions_are_done_by_time() {
 }
 
 #[test]
+fn a_timer_comes_before_a_transition_of_the_same_time() {
+    let mut venue = following(&[at(MIDNIGHT + 5, InstrumentState::Closed)]);
+    venue.apply(Command::SetDeadMan { account: ALICE, timeout_ns: 5 });
+    venue.time += 5;
+    let kinds: Vec<&str> = venue.tick().iter().map(|event| event.kind().name()).collect();
+    assert_eq!(kinds, ["cancel_progress", "transition_begun", "instrument_state_set"]);
+}
+
+#[test]
 fn a_halt_holds_and_so_does_a_call_that_waits_for_a_command() {
     for stays in [InstrumentState::Halted, InstrumentState::Listed, InstrumentState::Withdrawn] {
         let mut venue = following(&[at(MIDNIGHT + 5, InstrumentState::Closed)]);
