@@ -5,7 +5,7 @@ use crate::asking::{Client, Credentials, secret};
 use crate::running::{PATIENCE, Running, command, configure, rialto, text};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
-use rialto_model::InstrumentState::{self, Call, Closed, Open, PreOpen, Uncrossing};
+use rialto_model::InstrumentState::{self, Call, Closed, Halted, Open, PreOpen, Uncrossing};
 use rialto_model::{Event, Seq};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -237,6 +237,24 @@ fn an_instrument_goes_through_its_day_by_itself() {
     let (states, begun) = place.history();
     assert_eq!(states, [PreOpen, Call, Uncrossing, Open, Closed]);
     assert_eq!(begun[1..], transitions(&day));
+}
+
+#[test]
+fn a_halt_of_a_calendar_is_followed_by_the_call_that_it_interrupted() {
+    let place = Place::new();
+    let day = Day::soon();
+    day.write(place.dir());
+    let mut venue = Running::serve(place.dir(), "synced");
+    wait_for(&venue, "pre_open");
+    place.enter(&venue);
+    wait_for(&venue, "call");
+    let told = place.cli(&venue, &["admin", "halt", "--calendar", "day", "--for", "500ms"]);
+    assert!(told.contains("calendar day"), "{told}");
+    wait_for(&venue, "open");
+    venue.terminate();
+    let (states, begun) = place.history();
+    assert_eq!(states, [PreOpen, Call, Halted, Call, Uncrossing, Open]);
+    assert_eq!(begun[1..], transitions(&day)[..3]);
 }
 
 #[test]
