@@ -25,6 +25,10 @@ pub(super) struct Linked {
     /// in 1.5%.
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true, conflicts_with_all = ["exit_stop", "stop", "take_profit", "trail", "display"])]
     exit_stop_trail: Option<String>,
+    /// With --exit-stop-trail: follow the last price from this price on; by default from the last price when
+    /// the exit is entered.
+    #[arg(long, value_name = "PRICE", requires = "exit_stop_trail")]
+    exit_stop_activation: Option<String>,
     /// Enter a pair: the order, and a stop of the same side and quantity that waits until the last price is at this
     /// one or worse. When one of both trades, is triggered or ends, the other ends.
     #[arg(long, value_name = "PRICE", conflicts_with_all = EXITS)]
@@ -36,6 +40,9 @@ pub(super) struct Linked {
     /// percent as in 1.5%.
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true, conflicts_with_all = ["oco_stop", "exit_profit", "exit_profit_trigger", "exit_stop", "exit_stop_trail", "stop", "trail", "display"])]
     oco_trail: Option<String>,
+    /// With --oco-trail: follow the last price from this price on; by default from the last price now.
+    #[arg(long, value_name = "PRICE", requires = "oco_trail")]
+    oco_activation: Option<String>,
 }
 
 /// An order with exits is neither conditional nor an iceberg.
@@ -64,13 +71,14 @@ impl Linked {
 
     pub(super) fn stop_loss(&self) -> Result<Option<StopLossRequest<'_>>, Error> {
         let trail = distance("--exit-stop-trail", self.exit_stop_trail.as_deref())?;
-        let price = self.exit_stop_limit.as_deref();
-        stop("--exit-stop", self.exit_stop.as_deref(), trail, price)
+        let (price, from) = (self.exit_stop_limit.as_deref(), self.exit_stop_activation.as_deref());
+        stop("--exit-stop", self.exit_stop.as_deref(), trail, from, price)
     }
 
     pub(super) fn oco(&self) -> Result<Option<StopLossRequest<'_>>, Error> {
         let trail = distance("--oco-trail", self.oco_trail.as_deref())?;
-        stop("--oco-stop", self.oco_stop.as_deref(), trail, self.oco_limit.as_deref())
+        let (price, from) = (self.oco_limit.as_deref(), self.oco_activation.as_deref());
+        stop("--oco-stop", self.oco_stop.as_deref(), trail, from, price)
     }
 }
 
@@ -78,6 +86,7 @@ fn stop<'a>(
     argument: &str,
     trigger: Option<&'a str>,
     (trail_distance, trail_ppm): (Option<&'a str>, Option<u32>),
+    activation: Option<&'a str>,
     price: Option<&'a str>,
 ) -> Result<Option<StopLossRequest<'a>>, Error> {
     if trigger.is_none() && trail_distance.is_none() && trail_ppm.is_none() {
@@ -90,6 +99,7 @@ fn stop<'a>(
         trigger: trigger.map(Into::into),
         trail_distance: trail_distance.map(Into::into),
         trail_ppm,
+        activation_price: activation.map(Into::into),
         price: price.map(Into::into),
         ..StopLossRequest::default()
     }))
@@ -112,12 +122,13 @@ pub(super) fn told(request: &OrderRequest<'_>) -> Option<String> {
 
 fn stop_told(stop: &StopLossRequest<'_>) -> String {
     let price = stop.price.as_ref().map(|price| format!(" at {}", &**price));
-    let from = match (&stop.trigger, &stop.trail_distance, stop.trail_ppm) {
+    let active = stop.activation_price.as_ref().map(|price| format!(" from {}", &**price));
+    let waits = match (&stop.trigger, &stop.trail_distance, stop.trail_ppm) {
         (Some(trigger), ..) => format!("from {}", &**trigger),
         (None, Some(distance), _) => format!("trails {}", &**distance),
         (None, None, ppm) => format!("trails {}", in_percent(ppm.unwrap_or(0))),
     };
-    format!("{from}{}", price.unwrap_or_default())
+    format!("{waits}{}{}", active.unwrap_or_default(), price.unwrap_or_default())
 }
 
 /// What an order is linked with: another order, or the exits that it enters.

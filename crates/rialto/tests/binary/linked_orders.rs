@@ -109,9 +109,25 @@ fn the_command_line_enters_and_shows_linked_orders() {
     let paired = place.says(0, &[&sell[..], &["--oco-trail", "1.5%"]].concat());
     assert!(paired.contains("paired with a stop: trails 1.5%"), "{paired}");
     assert_eq!(place.until_open(2)[1]["trail_ppm"], 15_000);
+    let from = [&sell[..], &["--oco-trail", "5", "--oco-activation", "108"]].concat();
+    let paired = place.says(0, &from);
+    assert!(paired.contains("paired with a stop: trails 5 from 108"), "{paired}");
+    assert_eq!(place.until_open(4)[3]["activation_price"], "108.00");
+    let from = ["--exit-stop-trail", "5", "--exit-stop-activation", "108"];
+    let entered = place.says(0, &[&buy[..], &from].concat());
+    assert!(entered.contains("exits: stop trails 5 from 108"), "{entered}");
+    let entry = place.until_open(5);
+    let exits: Vec<_> = entry.iter().map(|order| &order["stop_loss"]["activation_price"]).collect();
+    assert!(exits.contains(&&json!("108.00")), "{entry:?}");
     for wrong in [["--display", "0.5"], ["--stop", "95"], ["--trail", "1%"], ["--oco-stop", "90"]] {
         let said = place.says(0, &[&buy[..], &["--exit-stop", "90"], &wrong].concat());
         assert!(said.contains("cannot be used with"), "{said}");
+    }
+    for (alone, needed) in
+        [("--exit-stop-activation", "--exit-stop-trail"), ("--oco-activation", "--oco-trail")]
+    {
+        let said = place.says(0, &[&buy[..], &[alone, "108"]].concat());
+        assert!(said.contains("required arguments") && said.contains(needed), "{said}");
     }
     let said = place.says(0, &[&buy[..], &["--exit-stop-limit", "90"]].concat());
     assert!(said.contains("needs --exit-stop"), "{said}");
