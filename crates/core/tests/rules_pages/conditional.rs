@@ -3,10 +3,10 @@
 use crate::page::{examples, orders};
 use crate::venue::{ALICE, BOB, CAROL, SPOT, START, Venue, limit, rejected, rules};
 use rialto_model::{
-    Amend, AmendTrigger, Command, ConditionalOrder, Distance, DoneReason, Enumeration, Event,
-    InstrumentState, MassCancel, NewOrder, OrderId, OrderKind, OrderRef, OrderStatus, Outcome,
-    Price, RejectReason, Restrict, Restriction, RestrictionTarget, Side, TimeInForce, Timestamp,
-    TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
+    Amend, AmendTrigger, Command, Condition, ConditionalOrder, Distance, DoneReason, Enumeration,
+    Event, InstrumentState, MassCancel, NewOrder, OrderId, OrderKind, OrderRef, OrderStatus,
+    Outcome, Price, RejectReason, Restrict, Restriction, RestrictionTarget, Side, TimeInForce,
+    Timestamp, TradingRules, TrailTerms, TrailingOrder, Trigger, TriggerKind,
 };
 
 const PAGE: &str = include_str!("../../../../docs/rules/conditional-orders.md");
@@ -28,6 +28,13 @@ fn wait(venue: &mut Venue, terms: NewOrder, trigger: Trigger) -> OrderId {
     match venue.apply(Command::PlaceConditional(order)) {
         Outcome::Order { order, status: OrderStatus::Waiting, .. } => order,
         other => panic!("{order:?} was answered {other:?}"),
+    }
+}
+
+fn follow(venue: &mut Venue, terms: NewOrder, trail: TrailTerms) -> OrderId {
+    match venue.apply(Command::PlaceTrailing(TrailingOrder { terms, trail })) {
+        Outcome::Order { order, status: OrderStatus::Waiting, .. } => order,
+        other => panic!("{terms:?} at {trail:?} was answered {other:?}"),
     }
 }
 
@@ -149,11 +156,7 @@ fn trailing_stops_follow_the_price_as_the_page_says() {
             distance: distance(away),
             activation_price: Price(activation.parse().unwrap_or(0)),
         };
-        let terms = limit(BOB, side, away_from_all, 1);
-        let order = venue.apply(Command::PlaceTrailing(TrailingOrder { terms, trail }));
-        let Outcome::Order { order, status: OrderStatus::Waiting, .. } = order else {
-            panic!("{id}: {order:?}")
-        };
+        let order = follow(&mut venue, limit(BOB, side, away_from_all, 1), trail);
         let state = |venue: &Venue| venue.core.order(order).and_then(|order| order.trail);
         let (mut before, mut triggered_at) = (None, None);
         venue.tick();
@@ -254,39 +257,60 @@ fn do_between(venue: &mut Venue, what: &str, order: OrderId) -> Option<RejectRea
     refused
 }
 
+/// What became of an order of these terms and this trigger, with `what` between the price that triggers it and
+/// its entry.
+fn outcome_of(terms: NewOrder, condition: Condition, what: &str) -> String {
+    let mut venue = Venue::new();
+    trade_at(&mut venue, 105);
+    let order = match condition {
+        Condition::Trigger(trigger) => wait(&mut venue, terms, trigger),
+        Condition::Trail(trail) => follow(&mut venue, terms, trail),
+    };
+    trade_at(&mut venue, 100);
+    let refused = do_between(&mut venue, what, order);
+    let mut events = venue.events.clone();
+    venue.tick();
+    events.extend(venue.events.iter().copied());
+    let happened = events.iter().find_map(|event| match event {
+        Event::Triggered(it) if it.order == order => match (it.price.0, it.remaining.0) {
+            (900, 1) => Some("entered"),
+            (800, 2) => Some("entered with them"),
+            other => panic!("{other:?}"),
+        },
+        Event::Done(it) if it.order == order => Some(it.reason.name()),
+        _ => None,
+    });
+    let refused = refused.map(|reason| format!("{}, ", reason.code())).unwrap_or_default();
+    format!("{refused}{}", happened.unwrap_or("waits"))
+}
+
 #[test]
 fn what_comes_between_has_the_outcome_of_the_page() {
+    let fixed = |kind| Condition::Trigger(Trigger { kind, price: Price(100) });
+    // The trigger price is 100 at both distances from 105.
+    let trails = ["5", "47619 ppm"].map(|text| {
+        let activation_price = Price::ZERO;
+        Condition::Trail(TrailTerms { distance: distance(text), activation_price })
+    });
     let mut checked = 0;
-    for cells in of("K", 3) {
-        let [id, what, outcome] = &cells[..] else { panic!("{cells:?}") };
-        let mut venue = Venue::new();
-        trade_at(&mut venue, 105);
-        let terms = NewOrder {
-            time_in_force: TimeInForce::Gtd,
-            expire_at: Timestamp(START + 500),
-            ..limit(BOB, Side::Sell, 900, 1)
-        };
-        let stop = Trigger { kind: TriggerKind::Stop, price: Price(100) };
-        let order = wait(&mut venue, terms, stop);
-        trade_at(&mut venue, 100);
-        let refused = do_between(&mut venue, what, order);
-        let mut events = venue.events.clone();
-        venue.tick();
-        events.extend(venue.events.iter().copied());
-        let happened = events.iter().find_map(|event| match event {
-            Event::Triggered(it) if it.order == order => match (it.price.0, it.remaining.0) {
-                (900, 1) => Some("entered"),
-                (800, 2) => Some("entered with them"),
-                other => panic!("{other:?}"),
-            },
-            Event::Done(it) if it.order == order => Some(it.reason.name()),
-            _ => None,
-        });
-        let refused = refused.map(|reason| format!("{}, ", reason.code())).unwrap_or_default();
-        assert_eq!(format!("{refused}{}", happened.unwrap_or("waits")), *outcome, "{id}");
-        checked += 1;
+    for cells in of("K", 4) {
+        let [id, what, of_fixed, of_trailing] = &cells[..] else { panic!("{cells:?}") };
+        for (side, condition, expected) in [
+            (Side::Sell, fixed(TriggerKind::Stop), of_fixed),
+            (Side::Buy, fixed(TriggerKind::TakeProfit), of_fixed),
+            (Side::Sell, trails[0], of_trailing),
+            (Side::Sell, trails[1], of_trailing),
+        ] {
+            let terms = NewOrder {
+                time_in_force: TimeInForce::Gtd,
+                expire_at: Timestamp(START + 500),
+                ..limit(BOB, side, 900, 1)
+            };
+            assert_eq!(outcome_of(terms, condition, what), *expected, "{id}: {condition:?}");
+            checked += 1;
+        }
     }
-    assert_eq!(checked, 12, "the rows of the page");
+    assert_eq!(checked, 4 * 12, "the rows of the page");
 }
 
 /// `a buy stop 103`, `a sell stop 95 limit 94` or `a sell trail 5`: its name, and the order that waits.
@@ -301,10 +325,7 @@ fn waiting_order<'a>(venue: &mut Venue, text: &'a str) -> (&'a str, OrderId) {
         return (words[0], wait(venue, terms, trigger(&words[2..4].join(" "))));
     }
     let trail = TrailTerms { distance: distance(words[3]), activation_price: Price::ZERO };
-    match venue.apply(Command::PlaceTrailing(TrailingOrder { terms, trail })) {
-        Outcome::Order { order, status: OrderStatus::Waiting, .. } => (words[0], order),
-        other => panic!("{text}: {other:?}"),
-    }
+    (words[0], follow(venue, terms, trail))
 }
 
 #[test]
