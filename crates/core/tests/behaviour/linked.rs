@@ -4,9 +4,9 @@ use crate::venue::*;
 use rialto_core::{Core, EVENTS_PER_COMMAND, Links};
 use rialto_model::{
     Command, Condition, Distance, DoneReason, Event, HaltScope, InstrumentState, Leg, LinkKind,
-    MassCancel, NewOrder, OrderId, OrderKind, OrderList, Outcome, Price, Quantity, RejectReason,
-    Restrict, Restriction, RestrictionTarget, SelfTrade, Side, TimeInForce, Timestamp,
-    TradingRules, TrailTerms, Trigger, TriggerKind,
+    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderList, Outcome, Price, Quantity,
+    RejectReason, Restrict, Restriction, RestrictionTarget, SelfTrade, Side, TimeInForce,
+    Timestamp, TradingRules, TrailTerms, Trigger, TriggerKind,
 };
 
 fn leg(condition: Option<Condition>, price: i64) -> Leg {
@@ -549,6 +549,87 @@ fn a_kill_switch_ends_all_orders_of_a_list_and_refuses_exits_that_are_pending() 
             false => assert_eq!(names(&venue), ["ExitsRefused"]),
         }
         assert_eq!(quantities(&venue), [0_i64; 0]);
+    }
+}
+
+/// All restrictions that refuse an account's orders, without a cancel.
+fn restrictions() -> impl Iterator<Item = Restrict> {
+    let set = |target, restriction| {
+        let (by_member, cancel) = (false, false);
+        Restrict { target, restriction, by_member, cancel }
+    };
+    let member = RestrictionTarget::Member(MemberId(1));
+    let owners = [RestrictionTarget::Account(ALICE), member, RestrictionTarget::Venue];
+    let both = [Restriction::CancelOnly, Restriction::Frozen];
+    let owners = owners.into_iter().flat_map(move |target| both.map(|it| set(target, it)));
+    owners.chain([set(RestrictionTarget::Instrument(SPOT), Restriction::CancelOnly)])
+}
+
+/// Restricts between the trigger of an order and its entry, and lifts the restriction after that; returns what
+/// ended.
+fn restrict_before_entry(venue: &mut Venue, restrict: Restrict) -> Vec<(OrderId, DoneReason, i64)> {
+    assert!(venue.core.has_background_work(), "an order was triggered");
+    assert_eq!(venue.apply(Command::Restrict(restrict)), Outcome::Done);
+    assert_eq!(venue.done(), [], "the restriction itself ends nothing");
+    venue.tick();
+    assert_eq!(venue.trades(), []);
+    let done = venue.done();
+    venue.apply(Command::Restrict(Restrict { restriction: Restriction::None, ..restrict }));
+    assert!(!venue.core.has_background_work());
+    done
+}
+
+#[test]
+fn a_restriction_between_trigger_and_entry_ends_a_pair() {
+    let trail = TrailTerms { distance: Distance::Price(Price(10)), activation_price: Price::ZERO };
+    let touched = OrderList {
+        condition: trigger(TriggerKind::TakeProfit, 110),
+        ..pair(sell(ALICE, 109, 10), stop(90, 89))
+    };
+    for restrict in restrictions() {
+        for (list, reached, triggered) in [
+            (pair(sell(ALICE, 110, 10), stop(90, 89)), 90, 1),
+            (pair(sell(ALICE, 110, 10), leg(Some(Condition::Trail(trail)), 0)), 90, 1),
+            (touched, 110, 0),
+        ] {
+            let mut venue = at_100();
+            venue.enter(buy(BOB, 89, 20));
+            let first = enter(&mut venue, list);
+            last(&mut venue, reached);
+            let done = restrict_before_entry(&mut venue, restrict);
+            let ended = [
+                (next(first, triggered), DoneReason::Restricted, 10),
+                (next(first, 1 - triggered), DoneReason::Linked, 10),
+            ];
+            assert_eq!(done, ended, "{restrict:?} {list:?}");
+            assert_eq!(quantities(&venue), [0_i64; 0]);
+            assert_eq!(venue.balance(ALICE, BASE), (FUNDS, 0));
+        }
+    }
+}
+
+#[test]
+fn a_restriction_between_trigger_and_entry_of_an_exit_ends_its_list() {
+    for restrict in restrictions() {
+        let mut venue = at_100();
+        let take_profit = leg(trigger(TriggerKind::TakeProfit, 110), 109);
+        let list = bracket(buy(ALICE, 100, 10), take_profit, stop(90, 89));
+        let entry = enter(&mut venue, list);
+        venue.enter(sell(BOB, 100, 4));
+        venue.tick();
+        assert_eq!(quantities(&venue), [6, 4, 4]);
+        let exits = [1, 2].map(|by| venue.core.orders_of(ALICE).nth(by).unwrap().id);
+        last(&mut venue, 110);
+        let done = restrict_before_entry(&mut venue, restrict);
+        let ended = [
+            (exits[0], DoneReason::Restricted, 4),
+            (exits[1], DoneReason::Linked, 4),
+            (entry, DoneReason::Linked, 6),
+        ];
+        assert_eq!(done, ended, "{restrict:?}");
+        assert_eq!(quantities(&venue), [0_i64; 0]);
+        assert_eq!(venue.balance(ALICE, BASE), (FUNDS + 4, 0), "what it bought stays");
+        assert_eq!(venue.balance(ALICE, QUOTE), (FUNDS - 400, 0));
     }
 }
 
