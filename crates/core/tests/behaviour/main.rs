@@ -30,5 +30,6 @@ mod sweeping;
 mod time;
 mod timetables;
 mod transfers;
+mod trigger_limits;
 mod venue;
 mod withdrawals;
