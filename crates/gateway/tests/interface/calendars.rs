@@ -251,6 +251,78 @@ fn an_instrument_follows_its_calendar_without_a_command() {
     assert_eq!(ended["order"]["status"], "expired");
 }
 
+#[test]
+fn waiting_orders_stay_as_they_are_in_the_no_cancel_period() {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    venue.place(&bob, limit("sell", "0.1", "100")).expect(201);
+    venue.place(&alice, limit("buy", "0.1", "100")).expect(201);
+    let sell = limit("sell", "1", "90");
+    let waits = json!({"trigger": "stop", "trigger_price": "95"});
+    let pair = json!({"price": "110", "oco": {"trigger": "90", "price": "89"}});
+    let [stop, trailing, paired] = [waits, json!({"trail_distance": "5"}), pair]
+        .map(|more| venue.place(&alice, with(sell.clone(), more)).expect(201));
+    let path_of = |order: &Value| format!("/v1/orders/{}", order.as_str().unwrap());
+    let paths = [&stop, &trailing, &paired].map(|placed| path_of(&placed["order_id"]));
+    let state = || {
+        let orders = venue.ask(&alice, "GET", "/v1/orders", Value::Null).expect(200);
+        let balances = venue.ask(&alice, "GET", "/v1/balances", Value::Null).expect(200);
+        (orders["orders"].clone(), balances["balances"].clone())
+    };
+    let second = path_of(&venue.see(&alice, &paths[2], &paired["seq"])["order"]["linked_to"]);
+    let [stop, trailing, first] = &paths;
+    let amend = |path: &str, change: &Value| venue.ask(&alice, "PATCH", path, change.clone());
+    amend(stop, &json!({"trigger_price": "94", "price": "91"})).expect(200);
+
+    // A call whose orders cannot be cancelled or amended, from its begin on.
+    let begin = now() + SECOND;
+    let day = [
+        PlannedTransition {
+            earliest_end: Timestamp(begin + 600 * SECOND),
+            next: InstrumentState::Open,
+            no_cancel_from: Timestamp(begin),
+            ..transition(begin, InstrumentState::Call)
+        },
+        transition(begin + 700 * SECOND, InstrumentState::Open),
+    ];
+    plan(&venue, "short", &day);
+    assign(&venue, json!("short")).expect(200);
+    wait_for(&venue, "call");
+    let before = state();
+    assert_eq!(before.0.as_array().unwrap().len(), 4);
+    let changes = [
+        (stop, json!({"trigger_price": "93"})),
+        (stop, json!({"price": "92"})),
+        (stop, json!({"quantity": "2"})),
+        (stop, json!({"quantity": "0.5"})),
+        (stop, json!({"trigger_price": "93", "price": "92", "quantity": "2"})),
+        (trailing, json!({"price": "92"})),
+        (trailing, json!({"quantity": "2"})),
+        (trailing, json!({"quantity": "0.5"})),
+        (first, json!({"price": "111"})),
+        (&second, json!({"price": "88"})),
+        (&second, json!({"trigger_price": "91"})),
+    ];
+    for (path, change) in &changes {
+        amend(path, change).refuses(422, "no_cancel_period");
+        let id = path.rsplit('/').next().unwrap();
+        let row = json!({"rows": [{"amend": with(json!({"id": id}), change.clone())}]});
+        let answer = venue.ask(&alice, "POST", "/v1/orders/batch", row).expect(200);
+        let result = &answer["results"][0];
+        assert_eq!(
+            (&result["status"], &result["error"]["code"]),
+            (&json!(422), &json!("no_cancel_period")),
+            "{path} {change}"
+        );
+        assert_eq!(state(), before, "{path} {change}");
+    }
+    // Each of them is accepted when the call has ended.
+    let open = json!({"instrument": "BTC-USD", "state": "open"});
+    venue.operate("POST", "/v1/admin/state", open).expect(200);
+    for (path, change) in &changes {
+        amend(path, change).expect(200);
+    }
+}
+
 /// The times of the transitions that have begun, from the event log.
 fn begun(venue: &TestVenue) -> Vec<Timestamp> {
     let engine = venue.engine.as_ref().unwrap();

@@ -1,8 +1,9 @@
 //! The largest notional of an order, and fees by the lot, over HTTP and the stream.
 
-use crate::test_venue::{Reply, TestVenue, config, limit};
+use crate::test_venue::{Key, Reply, TestVenue, config, limit, with};
 use crate::wire::Wire;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 fn set_terms(venue: &TestVenue, mut terms: Value) -> Reply {
     terms["instrument"] = json!("BTC-USD");
@@ -48,6 +49,117 @@ fn fees_by_the_lot_are_shown_reserved_and_charged() {
     venue.ask(&alice, "DELETE", "/v1/orders", Value::Null).expect(200);
     let removed = set_terms(&venue, json!({"remove_lot_fees": true})).expect(200);
     assert_eq!(instrument(&venue, &removed["seq"]).get("lot_fees"), None);
+}
+
+/// Available and reserved, of a member's only account after a command.
+fn balance(venue: &TestVenue, key: &Key, currency: &str, seq: &Value) -> [String; 2] {
+    let answer = venue.see(key, "/v1/balances", seq);
+    let mut balances = answer["balances"].as_array().unwrap().iter();
+    let found = balances.find(|it| it["currency"] == currency).unwrap();
+    ["available", "reserved"].map(|part| found[part].as_str().unwrap().to_owned())
+}
+
+/// A venue with fees by the lot whose last price is 100; a member with all its funds, and two that trade.
+fn with_lot_fees() -> (TestVenue, Key, [Key; 2]) {
+    let (venue, alice, bob) = TestVenue::with_market(config());
+    let carol = venue.member("carol");
+    let lot = json!({"lot": "0.001"});
+    venue.operate("PATCH", "/v1/admin/instruments/BTC-USD", lot).expect(200);
+    set_terms(&venue, json!({"lot_fees": lot_fees()})).expect(200);
+    trade_at(&venue, [&bob, &carol], "100");
+    (venue, alice, [bob, carol])
+}
+
+fn trade_at(venue: &TestVenue, [seller, buyer]: [&Key; 2], price: &str) {
+    venue.place(seller, limit("sell", "0.1", price)).expect(201);
+    let bought = venue.place(buyer, limit("buy", "0.1", price)).expect(201);
+    assert_eq!(bought["status"], "filled", "{bought}");
+}
+
+fn stop(side: &str, trigger: &str, more: Value) -> Value {
+    let waits = json!({"trigger": "stop", "trigger_price": trigger});
+    with(with(limit(side, "0.01", "106"), waits), more)
+}
+
+fn amend(venue: &TestVenue, key: &Key, order: &Value, change: Value) -> Reply {
+    let path = format!("/v1/orders/{}", order.as_str().unwrap());
+    venue.ask(key, "PATCH", &path, change)
+}
+
+#[test]
+fn an_amended_order_that_waits_reserves_the_fees_of_its_lots() {
+    let (venue, alice, [bob, carol]) = with_lot_fees();
+    let placed = venue.place(&alice, stop("buy", "105", json!({}))).expect(201);
+    let id = &placed["order_id"];
+    let usd = |seq: &Value| balance(&venue, &alice, "USD", seq);
+    // The notional, and 0.03 for each lot of 0.001.
+    assert_eq!(usd(&placed["seq"]), ["999998.640000", "1.360000"], "1.06 and 0.30");
+    for (change, expected, why) in [
+        (json!({"trigger_price": "104"}), ["999998.640000", "1.360000"], "1.06 and 0.30"),
+        (json!({"price": "108"}), ["999998.620000", "1.380000"], "1.08 and 0.30"),
+        (json!({"quantity": "0.02"}), ["999997.240000", "2.760000"], "2.16 and 0.60"),
+        (json!({"quantity": "0.005"}), ["999999.310000", "0.690000"], "0.54 and 0.15"),
+        (
+            json!({"trigger_price": "106", "price": "110", "quantity": "0.03"}),
+            ["999995.800000", "4.200000"],
+            "3.30 and 0.90",
+        ),
+    ] {
+        let moved = amend(&venue, &alice, id, change.clone()).expect(200);
+        assert_eq!(moved["status"], "waiting");
+        assert_eq!(usd(&moved["seq"]), expected, "{change}: {why}");
+        let path = format!("/v1/orders/{}", id.as_str().unwrap());
+        assert_eq!(venue.see(&alice, &path, &moved["seq"])["order"]["reserved"], expected[1]);
+    }
+    // 990,000 can be paid, but not with 270,000 of fees.
+    for (change, status, code) in [
+        (json!({"quantity": "9000"}), 422, "insufficient_balance"),
+        (json!({"quantity": "0.0305"}), 422, "quantity_off_lot"),
+    ] {
+        let refused = amend(&venue, &alice, id, change).refuses(status, code);
+        let seq = &refused.body["error"]["seq"];
+        assert_eq!(usd(seq), ["999995.800000", "4.200000"], "{code}");
+    }
+
+    venue.place(&bob, limit("sell", "0.03", "108")).expect(201);
+    trade_at(&venue, [&bob, &carol], "106");
+    let path = format!("/v1/orders/{}", id.as_str().unwrap());
+    let began = Instant::now();
+    let ended = loop {
+        let order = venue.ask(&alice, "GET", &path, Value::Null).expect(200)["order"].clone();
+        if order["status"] == "filled" {
+            break order;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{order}");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let traded = usd(&ended["updated_seq"]);
+    assert_eq!(traded, ["999995.860000", "0.000000"], "3.24 and the fees of 30 lots");
+}
+
+#[test]
+fn a_market_stop_reserves_the_fees_of_its_lots_beside_its_protection_price() {
+    let (venue, alice, _) = with_lot_fees();
+    let mut order = stop("buy", "105", json!({"kind": "market"}));
+    order.as_object_mut().unwrap().remove("price");
+    let placed = venue.place(&alice, order).expect(201);
+    let id = &placed["order_id"];
+    let usd = |seq: &Value| balance(&venue, &alice, "USD", seq);
+    assert_eq!(usd(&placed["seq"]), ["999998.597500", "1.402500"], "110.25 a unit and 0.30");
+    let moved = amend(&venue, &alice, id, json!({"trigger_price": "110"})).expect(200);
+    assert_eq!(usd(&moved["seq"]), ["999998.545000", "1.455000"], "115.50 a unit and 0.30");
+    let moved = amend(&venue, &alice, id, json!({"quantity": "0.001"})).expect(200);
+    assert_eq!(usd(&moved["seq"]), ["999999.854500", "0.145500"], "115.50 a unit and 0.03");
+    venue.ask(&alice, "DELETE", "/v1/orders", Value::Null).expect(200);
+
+    // A sell pays its fees from what it sells for.
+    let placed = venue.place(&alice, stop("sell", "95", json!({"price": "90"}))).expect(201);
+    let btc = |seq: &Value| balance(&venue, &alice, "BTC", seq);
+    assert_eq!(btc(&placed["seq"]), ["9.99000000", "0.01000000"]);
+    let larger = json!({"trigger_price": "94", "price": "89", "quantity": "0.02"});
+    let moved = amend(&venue, &alice, &placed["order_id"], larger).expect(200);
+    assert_eq!(btc(&moved["seq"]), ["9.98000000", "0.02000000"]);
+    assert_eq!(usd(&moved["seq"]), ["1000000.000000", "0.000000"]);
 }
 
 #[test]
