@@ -1,34 +1,15 @@
 //! Amendments of orders that wait and of linked orders, over HTTP, in batches and on the stream.
 
+use crate::order_stage::{orders_of, pair, trade_at, until_open, without_nulls};
 use crate::test_venue::{Key, Reply, TestVenue, config, limit, with};
 use crate::wire::Wire;
 use rialto_engine::EngineConfig;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 /// A sell of 1 at 90 or better that waits for 95.
 fn stop(more: Value) -> Value {
     let waits = json!({"trigger": "stop", "trigger_price": "95"});
     without_nulls(with(with(limit("sell", "1", "90"), waits), more))
-}
-
-/// A sell of 1 at 110, paired with a stop at 90 that sells at 89 or better.
-fn pair(more: Value) -> Value {
-    let second = json!({"oco": {"trigger": "90", "price": "89"}});
-    with(with(limit("sell", "1", "110"), second), more)
-}
-
-/// A field that is null stands for one that is left out.
-fn without_nulls(mut body: Value) -> Value {
-    body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-    body
-}
-
-/// Trades 0.1 at a price.
-fn trade_at(venue: &TestVenue, [seller, buyer]: [&Key; 2], price: &str) {
-    venue.place(seller, limit("sell", "0.1", price)).expect(201);
-    let bought = venue.place(buyer, limit("buy", "0.1", price)).expect(201);
-    assert_eq!(bought["status"], "filled", "{bought}");
 }
 
 /// A venue whose last price is 100.
@@ -48,32 +29,9 @@ fn shown(venue: &TestVenue, key: &Key, order: &Value, seq: &Value) -> Value {
     venue.see(key, &format!("/v1/orders/{}", order.as_str().unwrap()), seq)["order"].clone()
 }
 
-/// The member's open orders, by id, once they are as they are to be, after at most ten seconds.
-fn until_open(venue: &TestVenue, key: &Key, are: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-    let began = Instant::now();
-    loop {
-        let answer = venue.ask(key, "GET", "/v1/orders", Value::Null).expect(200);
-        let orders = answer["orders"].as_array().unwrap().clone();
-        if are(&orders) {
-            return orders;
-        }
-        assert!(began.elapsed() < Duration::from_secs(10), "{answer}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 fn asks(venue: &TestVenue, seq: &Value) -> Value {
     let path = format!("/v1/book/BTC-USD?min_seq={}", seq.as_str().unwrap());
     venue.get(&path).expect(200)["asks"].clone()
-}
-
-/// The stream of a member's orders.
-fn orders_of(venue: &TestVenue, key: &Key) -> Wire {
-    let mut wire = Wire::connect(venue);
-    wire.auth(key);
-    wire.subscribe(json!({"channel": "orders"}));
-    wire.hear_of("open_orders");
-    wire
 }
 
 /// What the stream says of a command.

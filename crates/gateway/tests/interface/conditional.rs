@@ -1,5 +1,6 @@
 //! Conditional orders, over HTTP, in batches and on the stream.
 
+use crate::order_stage::{orders_of, trade_at};
 use crate::test_venue::{Key, TestVenue, config, limit, with};
 use crate::wire::Wire;
 use serde_json::{Value, json};
@@ -9,13 +10,6 @@ use std::time::{Duration, Instant};
 fn stop(more: Value) -> Value {
     let waits = json!({"trigger": "stop", "trigger_price": "95"});
     with(with(limit("sell", "1", "90"), waits), more)
-}
-
-/// Trades 0.1 at a price.
-fn trade_at(venue: &TestVenue, [seller, buyer]: [&Key; 2], price: &str) {
-    venue.place(seller, limit("sell", "0.1", price)).expect(201);
-    let bought = venue.place(buyer, limit("buy", "0.1", price)).expect(201);
-    assert_eq!(bought["status"], "filled", "{bought}");
 }
 
 /// Asks for an order until its status is this one, for at most ten seconds.
@@ -30,15 +24,6 @@ fn wait_for(venue: &TestVenue, key: &Key, order: &Value, status: &str) -> Value 
         assert!(began.elapsed() < Duration::from_secs(10), "{order}");
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// The stream of a member's orders.
-fn orders_of(venue: &TestVenue, key: &Key) -> Wire {
-    let mut wire = Wire::connect(venue);
-    wire.auth(key);
-    wire.subscribe(json!({"channel": "orders"}));
-    wire.hear_of("open_orders");
-    wire
 }
 
 /// What the stream says of an order until it rests.

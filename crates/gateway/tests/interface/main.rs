@@ -27,6 +27,7 @@ mod icebergs;
 mod linked;
 mod metrics;
 mod operators;
+mod order_stage;
 mod orders;
 mod queries;
 mod queue_grants;

@@ -1,0 +1,52 @@
+//! What the tests of conditional orders, of linked orders and of their amendments share.
+
+use crate::test_venue::{Key, TestVenue, limit, with};
+use crate::wire::Wire;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// A sell of 1 at 110, paired with a stop at 90 that sells at 89 or better.
+pub(crate) fn pair(more: Value) -> Value {
+    let second = json!({"oco": {"trigger": "90", "price": "89"}});
+    with(with(limit("sell", "1", "110"), second), more)
+}
+
+/// A field that is null stands for one that is left out.
+pub(crate) fn without_nulls(mut body: Value) -> Value {
+    body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+    body
+}
+
+/// Trades 0.1 at a price.
+pub(crate) fn trade_at(venue: &TestVenue, [seller, buyer]: [&Key; 2], price: &str) {
+    venue.place(seller, limit("sell", "0.1", price)).expect(201);
+    let bought = venue.place(buyer, limit("buy", "0.1", price)).expect(201);
+    assert_eq!(bought["status"], "filled", "{bought}");
+}
+
+/// The member's open orders, by id, once they are as they are to be, after at most ten seconds.
+pub(crate) fn until_open(
+    venue: &TestVenue,
+    key: &Key,
+    are: impl Fn(&[Value]) -> bool,
+) -> Vec<Value> {
+    let began = Instant::now();
+    loop {
+        let answer = venue.ask(key, "GET", "/v1/orders", Value::Null).expect(200);
+        let orders = answer["orders"].as_array().unwrap().clone();
+        if are(&orders) {
+            return orders;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{answer}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The stream of a member's orders.
+pub(crate) fn orders_of(venue: &TestVenue, key: &Key) -> Wire {
+    let mut wire = Wire::connect(venue);
+    wire.auth(key);
+    wire.subscribe(json!({"channel": "orders"}));
+    wire.hear_of("open_orders");
+    wire
+}
