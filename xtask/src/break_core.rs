@@ -308,7 +308,7 @@ const ALTERATIONS: [Alteration; 50] = [
         file: "icebergs.rs",
         from: "*iceberg = Iceberg::new(iceberg.display_quantity, remaining);",
         to: "iceberg.limit_to(remaining);",
-        test: SHALLOW,
+        test: ("rules_pages", "icebergs::icebergs_trade_in_auctions_as_the_page_says"),
     },
     Alteration {
         decision: "a fill-or-kill order counts what icebergs hide",
