@@ -1,10 +1,13 @@
 //! `rialto demo` for a first-time user.
 
+use crate::asking::{Client, Credentials, secret};
 use crate::pty::Terminal;
-use crate::running::{Running, command, rialto, text};
-use serde_json::Value;
+use crate::running::{PATIENCE, Running, command, rialto, text};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 fn start(data: &str, more: &[&str]) -> Running {
     let mut arguments = vec!["demo", "--data", data, "--listen", "127.0.0.1:0", "--plain"];
@@ -97,6 +100,55 @@ fn it_ends_when_its_time_is_over() {
         .and_then(|number| number.parse().ok())
         .unwrap();
     assert!(sequence > 500, "hardly anything happened: {stopped}");
+}
+
+/// The simulated members, by number: makers, the crowd and takers.
+const SIMULATED: [u32; 10] = [11, 12, 13, 21, 22, 23, 24, 31, 32, 33];
+
+/// The kinds of orders that an order in a list of open ones shows.
+fn kinds(order: &Value) -> Vec<&'static str> {
+    let is = |field: &str| !order[field].is_null();
+    let (is_linked, list) = (is("linked_to"), &order["list"]);
+    let is_of_pair = *list == order["order_id"] || *list == order["linked_to"];
+    let shows = [
+        (is("display_quantity"), "iceberg"),
+        (order["trigger"] == "stop" && !is("trail_ppm"), "stop"),
+        (order["trigger"] == "take_profit", "take-profit order"),
+        (is("trail_ppm"), "trailing stop"),
+        (is_linked && is_of_pair, "pair"),
+        (is_linked && !is_of_pair, "exits"),
+    ];
+    shows.into_iter().filter(|(shows, _)| *shows).map(|(_, kind)| kind).collect()
+}
+
+#[test]
+fn its_members_enter_every_kind_of_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let mut running = start(data.to_str().unwrap(), &["--rate", "1000"]);
+    let url = running.url();
+    let operator = Client::new(&url, Credentials::Admin(running.admin_key()));
+    let members = SIMULATED.map(|member| {
+        let key = json!({ "member": member, "scopes": ["read"] });
+        let key = operator.call("POST", "/v1/admin/keys", Some(&key)).unwrap();
+        let part = |name: &str| key[name].as_str().unwrap().to_owned();
+        let secret = secret(&part("secret")).unwrap();
+        Client::new(&url, Credentials::Key { id: part("id"), secret })
+    });
+    let mut missing: BTreeSet<_> =
+        ["iceberg", "stop", "take-profit order", "trailing stop", "pair", "exits"].into();
+    let end = Instant::now() + PATIENCE;
+    while !missing.is_empty() {
+        assert!(Instant::now() < end, "no member has entered: {missing:?}");
+        for member in &members {
+            let answer = member.get("/v1/orders?limit=1000").unwrap();
+            for kind in answer["orders"].as_array().unwrap().iter().flat_map(kinds) {
+                missing.remove(kind);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.terminate();
 }
 
 /// The lines of one market and day in the summary.
