@@ -1,7 +1,7 @@
 //! The live feed reaches the same state from every starting point.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use rialto_desk::{Listener, Live, LiveConfig, Publication, Subscription};
+use rialto_desk::{FoldCounts, Listener, Live, LiveConfig, Publication, Subscription};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, Level, Producer, SubmitError};
 use rialto_feed::{FeedConfig, PublicTrade};
@@ -348,6 +348,11 @@ fn a_failed_feed_is_restarted_in_place() {
     );
     assert_eq!(feed.ticker(InstrumentId(1)), complete.ticker(InstrumentId(1)));
     assert_eq!(live.counts().commands(), last.0, "each command counts once");
+    let decided = |counts: &FoldCounts| {
+        let refused: u64 = RejectReason::ALL.iter().map(|reason| counts.rejects(*reason)).sum();
+        counts.events(EventKind::Accepted) + refused
+    };
+    assert_eq!(decided(live.counts()), 3_000, "and each order");
 }
 
 /// A slow listener.

@@ -1,8 +1,8 @@
 //! The invariants of a feed after every command, checked by tests.
 
-use crate::Feed;
 use crate::trading::pledged;
-use rialto_model::{AccountId, CurrencyId, InstrumentId, OrderId, OrderStatus, Price, Side};
+use crate::{Feed, OpenOrderCounts};
+use rialto_model::{AccountId, CurrencyId, InstrumentId, OrderId, Price, Side};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A violated invariant.
@@ -55,13 +55,13 @@ pub enum FeedViolation {
         /// The order.
         order: OrderId,
     },
-    /// The number of orders that wait for a price is not that of the orders.
-    #[error("{counted} orders are counted as waiting, and {waiting} wait")]
-    Waiting {
+    /// The open orders are not as many as counted.
+    #[error("the orders are {found:?}, and counted as {counted:?}")]
+    Counts {
         /// As counted.
-        counted: usize,
+        counted: OpenOrderCounts,
         /// As the orders say.
-        waiting: usize,
+        found: OpenOrderCounts,
     },
     /// An open order is not where it should be: on the book or in its account's list.
     #[error("open order {order} is missing on its book or in its account's list")]
@@ -119,7 +119,7 @@ impl Feed {
     }
 
     /// Every open order stands in its account's list, and on the book exactly if it says so. Only there
-    /// does an iceberg display a part of its quantity. Links are mutual.
+    /// does an iceberg display a part of its quantity. Links are mutual. The orders are as many as counted.
     fn check_orders(&self) -> Result<(), FeedViolation> {
         let sides = [Side::Buy, Side::Sell];
         let books = self.markets.iter().flat_map(|market| {
@@ -142,11 +142,12 @@ impl Feed {
         if let Some(order) = stray {
             return Err(FeedViolation::Stray { order: order.order });
         }
-        let waiting =
-            self.orders.open().filter(|order| order.status == OrderStatus::Waiting).count();
-        let counted = self.orders.counts().waiting;
-        if counted != waiting {
-            return Err(FeedViolation::Waiting { counted, waiting });
+        let (waiting, entered): (Vec<_>, Vec<_>) =
+            self.orders.open().partition(|order| order.waits());
+        let found = OpenOrderCounts { waiting: waiting.len(), entered: entered.len() };
+        let counted = self.orders.open_counts();
+        if counted != found {
+            return Err(FeedViolation::Counts { counted, found });
         }
         let other = |order: OrderId| {
             let slot = self.orders.slot(order)?;
@@ -209,8 +210,8 @@ mod tests {
     };
     use rialto_model::{
         Amount, AuctionRules, ContractTerms, Currency, EngineId, Iceberg, InstrumentKind,
-        InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, Quantity, Scale, SelfTrade, Seq,
-        Timestamp, TradingRules,
+        InstrumentSpec, InstrumentState, MemberId, Name, NewOrder, OrderStatus, Quantity, Scale,
+        SelfTrade, Seq, Timestamp, TradingRules,
     };
 
     /// One buy and one sell order of 10, each of which reserves 100.
@@ -359,6 +360,21 @@ mod tests {
         feed.orders.slab[0].display(Quantity(5));
         let level = FeedViolation::Level { instrument: InstrumentId(1), price: Price(10) };
         assert_eq!(feed.check(), Err(level));
+    }
+
+    #[test]
+    fn open_orders_that_are_counted_wrongly_are_seen() {
+        let mut feed = Feed::from_snapshot(FeedConfig::default(), &baseline(10, 11)).unwrap();
+        let found = OpenOrderCounts { waiting: 0, entered: 2 };
+        assert_eq!(feed.open_order_counts(), found);
+        // It waits, and is counted as waiting; then it only says that it does.
+        feed.orders.wait(0);
+        let slot_waits = OpenOrderCounts { waiting: 1, entered: 1 };
+        assert_eq!(feed.open_order_counts(), slot_waits);
+        feed.orders.trigger(0);
+        feed.orders.slab[0].status = OrderStatus::Waiting;
+        let violation = FeedViolation::Counts { counted: found, found: slot_waits };
+        assert_eq!(feed.check(), Err(violation));
     }
 
     #[test]

@@ -63,6 +63,6 @@ pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountRestriction, AccountView, AuctionResult, AuctionView, BalanceView,
     BegunTransition, BestPrices, BookOrder, BreakerView, Depth, Fill, LimitStateView, LinksView,
-    MemberView, Moment, NotRemembered, OpenOrders, OrderBook, OrderView, PriceLevel, PublicTrade,
-    Ticker, TimetableView, WithdrawalView,
+    MemberView, Moment, NotRemembered, OpenOrderCounts, OrderBook, OrderView, PriceLevel,
+    PublicTrade, Ticker, TimetableView, WithdrawalView,
 };

@@ -6,7 +6,7 @@ use crate::book::Cause;
 use crate::ended::{Ended, Ranks};
 use crate::list::{Link, Linked, List};
 use crate::market::Market;
-use crate::view::{LinksView, Moment, OpenOrders, OrderView};
+use crate::view::{LinksView, Moment, OpenOrderCounts, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, DoneReason, Iceberg, NewOrder, OrderId, OrderSize,
     OrderStatus, Price, Quantity, Side, TrailState, TrailTerms, Trigger, TriggerKind,
@@ -73,6 +73,11 @@ impl Order {
     /// Whether it was sized in quote currency, and so ends only by an event.
     pub(crate) fn sized_in_quote(&self) -> bool {
         matches!(self.terms.size, OrderSize::Quote(_))
+    }
+
+    /// Whether it waits for a price.
+    pub(crate) fn waits(&self) -> bool {
+        self.status == OrderStatus::Waiting
     }
 
     pub(crate) fn set_quantity(&mut self, quantity: Quantity) {
@@ -235,17 +240,16 @@ impl Orders {
             .filter(|order| order.status.is_open())
     }
 
-    /// How many orders are open, and how many of these wait for a price.
-    pub(crate) fn counts(&self) -> OpenOrders {
+    pub(crate) fn open_counts(&self) -> OpenOrderCounts {
         let open = self.by_id.len() - self.ended.total();
-        OpenOrders { entered: open - self.waiting, waiting: self.waiting }
+        OpenOrderCounts { entered: open - self.waiting, waiting: self.waiting }
     }
 
-    /// Has an open order wait for a price, if it does not already.
+    /// Marks an open order as waiting for a price.
     pub(crate) fn wait(&mut self, slot: u32) {
-        let status = &mut self.slab[slot as usize].status;
-        self.waiting += usize::from(*status != OrderStatus::Waiting);
-        *status = OrderStatus::Waiting;
+        let order = &mut self.slab[slot as usize];
+        self.waiting += usize::from(!order.waits());
+        order.status = OrderStatus::Waiting;
     }
 
     /// Ends the wait of an order whose price has come.
@@ -256,7 +260,7 @@ impl Orders {
 
     /// Adds an open order.
     pub(crate) fn insert(&mut self, order: Order, owner: &mut Account) -> u32 {
-        self.waiting += usize::from(order.status == OrderStatus::Waiting);
+        self.waiting += usize::from(order.waits());
         let slot = self.enter(order);
         owner.open.push_back(&mut self.slab, slot);
         slot
@@ -300,7 +304,7 @@ impl Orders {
     /// Ends an order that has left the book; it is remembered for a while.
     pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
         let order = &mut self.slab[slot as usize];
-        self.waiting -= usize::from(order.status == OrderStatus::Waiting);
+        self.waiting -= usize::from(order.waits());
         (order.status, order.iceberg, order.links) = (status, None, None);
         owner.open.remove(&mut self.slab, slot);
         self.remember(slot, owner);

@@ -2,7 +2,7 @@
 
 use crate::view::{
     AccountChanges, AccountView, BalanceView, BestPrices, Depth, Fill, MemberView, NotRemembered,
-    OpenOrders, OrderBook, OrderView, PublicTrade, Ticker,
+    OpenOrderCounts, OrderBook, OrderView, PublicTrade, Ticker,
 };
 use crate::{Feed, accounts::Account, market::Market};
 use rialto_model::{
@@ -26,8 +26,8 @@ impl Feed {
 
     /// How many orders are open.
     #[must_use]
-    pub fn open_orders_count(&self) -> OpenOrders {
-        self.orders.counts()
+    pub fn open_order_counts(&self) -> OpenOrderCounts {
+        self.orders.open_counts()
     }
 
     /// The currency with this code.

@@ -67,6 +67,7 @@ impl Feed {
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        agree(at, event.order, "its wait for a price", 0, i64::from(order.waits()))?;
         order.display(event.remaining);
         self.orders.touch(slot, at);
         self.markets[index].book.push_back(&mut self.orders, slot, at.seq);
@@ -100,6 +101,7 @@ impl Feed {
         let order = &mut self.orders.slab[taker as usize];
         let rested = i64::from(event.auction);
         agree(at, event.taker_order, "its stay on the book", rested, i64::from(order.resting))?;
+        agree(at, event.taker_order, "its wait for a price", 0, i64::from(order.waits()))?;
         let in_quote = order.sized_in_quote();
         let left = order.remaining.0 - if in_quote { 0 } else { event.quantity.0 };
         agree(at, event.taker_order, "what remains", event.taker_remaining.0, left)?;
@@ -221,7 +223,7 @@ impl Feed {
         let order = &self.orders.slab[slot as usize];
         agree(at, event.order, "what remains", event.old_remaining.0, order.remaining.0)?;
         agree(at, event.order, "the price", event.old_price.0, order.terms.price.0)?;
-        let (resting, waits) = (order.resting, order.status == OrderStatus::Waiting);
+        let (resting, waits) = (order.resting, order.waits());
         let more = Quantity(event.remaining.0 - event.old_remaining.0);
         if !resting && !waits {
             // Of an incoming order only the price changes, to the last one that it traded at.
@@ -314,8 +316,7 @@ impl Feed {
     pub(crate) fn triggered(&mut self, at: Moment, event: &Triggered) -> Result<(), FoldError> {
         let (slot, index) = self.open_order(at, event.order, event.instrument)?;
         let order = &mut self.orders.slab[slot as usize];
-        let waits = i64::from(order.status == OrderStatus::Waiting);
-        agree(at, event.order, "its wait for a trigger", 1, waits)?;
+        agree(at, event.order, "its wait for a price", 1, i64::from(order.waits()))?;
         agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
         order.trigger = None;
         order.unlink();

@@ -200,11 +200,11 @@ pub struct Ticker {
 
 /// How many orders are open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenOrders {
-    /// Orders that may trade: on a book, or being entered.
-    pub entered: usize,
-    /// Orders that wait for a price.
+pub struct OpenOrderCounts {
+    /// Conditional orders that have not been entered, triggered ones included.
     pub waiting: usize,
+    /// All others.
+    pub entered: usize,
 }
 
 /// How an open order is linked with other orders of its list.

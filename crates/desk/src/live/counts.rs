@@ -4,7 +4,7 @@ use rialto_model::{DoneReason, Event, EventKind, RejectReason};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts of folded commands and events since the start. Commands that were released before the
-/// start do not count.
+/// start do not count. A clone is of one moment only while the feed is locked.
 #[derive(Clone, Debug, Default)]
 pub struct FoldCounts {
     commands: Counter,
@@ -13,12 +13,12 @@ pub struct FoldCounts {
     rejects: Counters<{ places(RejectReason::ALL.len()) }>,
 }
 
-/// The places of a table by number, for `values` numbers from 0 or from 1.
+/// The length of a table indexed by the numbers of an enumeration, which begin with 0 or 1.
 const fn places(values: usize) -> usize {
     values + 1
 }
 
-/// Only one thread adds, so that a load and a store suffice instead of an atomic addition.
+/// A counter to which one thread adds, so that a load and a store replace an atomic addition.
 #[derive(Debug, Default)]
 struct Counter(AtomicU64);
 
@@ -38,7 +38,7 @@ impl Clone for Counter {
     }
 }
 
-/// Counters by number.
+/// Counters indexed by the number of a value.
 #[derive(Clone, Debug)]
 struct Counters<const N: usize>([Counter; N]);
 
@@ -71,7 +71,7 @@ impl FoldCounts {
         self.events.of(kind.number()).get()
     }
 
-    /// Orders that ended for a reason, other than those that were filled.
+    /// Orders that ended with a reason. A filled order has none, unless it was sized in quote currency.
     pub fn ended(&self, reason: DoneReason) -> u64 {
         self.ended.of(reason.number()).get()
     }
@@ -81,7 +81,7 @@ impl FoldCounts {
         self.rejects.of(reason.number()).get()
     }
 
-    /// Adds the counts of another feed, when neither is counting.
+    /// Adds other counts, while nothing else counts.
     pub(super) fn add_all(&self, others: &FoldCounts) {
         self.commands.add(others.commands());
         self.events.add_all(&others.events);

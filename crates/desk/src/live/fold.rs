@@ -4,7 +4,7 @@ use super::auctions::AuctionPasses;
 use super::hub::{Subscription, Table};
 use super::private::{PrivateChannel, owners};
 use super::publication::{Content, Publication};
-use super::{LiveError, Shared};
+use super::{FoldCounts, LiveError, Shared};
 use crate::NameTable;
 use rialto_engine::{EventBatch, EventReader};
 use rialto_feed::{AuctionView, BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
@@ -204,6 +204,8 @@ impl Folder {
         let began = Instant::now();
         let mut round = FoldRound { changes: Vec::new(), own: Vec::new(), last: feed.seq() };
         let mut time = feed.time();
+        // A round that fails is folded again after a restart, so that it counts only once it is complete.
+        let counts = FoldCounts::default();
         let FoldRound { changes, own, last } = &mut round;
         let mut on_update = |update: Update<'_>| {
             if !table.is_empty() {
@@ -220,7 +222,7 @@ impl Folder {
             };
             let seq = record.seq;
             let undecodable = |source| LiveError::Decode { seq, source };
-            let counts = (seq > self.count_after).then_some(&self.shared.counts);
+            let counts = (seq > self.count_after).then_some(&counts);
             let (stamped, events) = record.decode().map_err(undecodable)?;
             let mut is_own = false;
             for event in events {
@@ -249,6 +251,7 @@ impl Folder {
             }
         }
         feed.end_of(*last, time, &mut on_update)?;
+        self.shared.counts.add_all(&counts);
         Ok(round)
     }
 

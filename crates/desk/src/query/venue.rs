@@ -4,7 +4,7 @@ use super::{QueryError, QueryHandler};
 use crate::{FoldCounts, Grant, Listing, LiveError, Needs, RequestDuration};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::{ClockReport, Health, Level, Marks, Stats};
-use rialto_feed::OpenOrders;
+use rialto_feed::OpenOrderCounts;
 use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -86,7 +86,7 @@ pub struct Report {
     /// The feed's counts.
     pub counts: FoldCounts,
     /// The orders that are open.
-    pub open_orders: OpenOrders,
+    pub open_orders: OpenOrderCounts,
     /// The durations of requests.
     pub requests: Vec<RequestDuration>,
 }
@@ -162,6 +162,11 @@ impl Handler<GetStatus> for QueryHandler {
 impl Handler<GetReport> for QueryHandler {
     async fn handle(&self, _: GetReport, _: &Context<'_>) -> Result<Report> {
         let QueryHandler { engine, live, durations, .. } = self;
+        // Nothing is counted while the feed is locked, so both are of one moment.
+        let (counts, open_orders) = {
+            let feed = live.read();
+            (live.counts().clone(), feed.open_order_counts())
+        };
         Ok(Report {
             status: self.status(),
             level: engine.config().level,
@@ -170,8 +175,8 @@ impl Handler<GetReport> for QueryHandler {
             clock: engine.clock(),
             last_snapshot: engine.last_snapshot(),
             lag: live.lag(),
-            counts: live.counts().clone(),
-            open_orders: live.read().open_orders_count(),
+            counts,
+            open_orders,
             requests: durations.each().collect(),
         })
     }

@@ -375,11 +375,11 @@ fn orders(page: &mut Page, report: &Report, is_operator: bool) {
     let Report { counts, open_orders, .. } = report;
     let help = "Open orders, by state.";
     let mut open = page.metric("rialto_open_orders", Kind::Gauge, help);
-    let states = [("entered", open_orders.entered), ("waiting", open_orders.waiting)];
+    let states = [("waiting", open_orders.waiting), ("entered", open_orders.entered)];
     for (state, count) in states.iter().filter(|_| is_operator) {
         open.with(&[("state", state)], count);
     }
-    let help = "Orders that ended before they were filled, by reason.";
+    let help = "Orders that ended with a done event, by reason.";
     let mut ended = page.metric("rialto_orders_ended_total", Kind::Counter, help);
     for reason in DoneReason::ALL.iter().filter(|_| is_operator) {
         ended.with(&[("reason", &reason.name())], counts.ended(*reason));

@@ -1,6 +1,8 @@
 //! All documented metrics are exported, and all exported ones are documented.
 
-use crate::test_venue::{TestVenue, config, limit, with};
+use crate::order_stage::trade_at;
+use crate::stream_own::restart;
+use crate::test_venue::{Key, TestVenue, config, limit, with};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -69,12 +71,8 @@ fn metrics_report_counts_and_states() {
 
 #[test]
 fn operators_see_what_orders_do_and_others_do_not() {
-    let (venue, alice, bob) = TestVenue::with_market(config());
-    let trade_at = |price: &str| {
-        venue.place(&alice, limit("sell", "0.1", price)).expect(201);
-        venue.place(&bob, limit("buy", "0.1", price)).expect(201)
-    };
-    trade_at("100");
+    let (mut venue, alice, bob) = TestVenue::with_market(config());
+    trade_at(&venue, [&alice, &bob], "100");
     let stop = |price: &str| json!({"trigger": "stop", "trigger_price": price});
     venue.place(&alice, with(limit("sell", "1", "90"), stop("95"))).expect(201);
     for price in ["80", "81"] {
@@ -86,8 +84,8 @@ fn operators_see_what_orders_do_and_others_do_not() {
     // An iceberg displays a second tranche.
     let shows = json!({"display_quantity": "0.1"});
     venue.place(&alice, with(limit("sell", "1", "101"), shows)).expect(201);
-    let mut last = venue.place(&bob, limit("buy", "0.1", "101")).expect(201)["seq"].clone();
-    trade_at("95");
+    venue.place(&bob, limit("buy", "0.1", "101")).expect(201);
+    trade_at(&venue, [&alice, &bob], "95");
     // The stop at 95 is entered on the book.
     let began = Instant::now();
     let page = loop {
@@ -97,7 +95,7 @@ fn operators_see_what_orders_do_and_others_do_not() {
             break page;
         }
         assert!(began.elapsed() < Duration::from_secs(10), "{page}");
-        last = venue.see(&bob, "/v1/orders", &last)["seq"].clone();
+        std::thread::sleep(Duration::from_millis(10));
     };
     // The iceberg and the stop.
     assert_eq!(value(&page, "rialto_open_orders{state=\"entered\"}"), 2.0);
@@ -107,12 +105,27 @@ fn operators_see_what_orders_do_and_others_do_not() {
     let kinds = ["trigger_set", "triggered", "iceberg_refreshed", "trade"];
     assert_eq!(kinds.map(events), [4.0, 1.0, 1.0, 3.0]);
 
-    let page = venue.get("/metrics").expect(200);
-    let page = page.as_str().unwrap();
-    for metric in ["rialto_open_orders", "rialto_orders_ended_total", "rialto_events_total"] {
-        assert!(page.contains(&format!("# TYPE {metric} ")), "{page}");
-        assert!(!page.contains(&format!("\n{metric}{{")), "{page}");
+    let admin = venue.key(1, &["admin"]);
+    let signed = |key: &Key| venue.ask(key, "GET", "/metrics", Value::Null).expect(200);
+    for (page, has_values) in [
+        (signed(&admin), true),
+        (signed(&alice), false),
+        (venue.get("/metrics").expect(200), false),
+    ] {
+        let page = page.as_str().unwrap();
+        for metric in ["rialto_open_orders", "rialto_orders_ended_total", "rialto_events_total"] {
+            assert!(page.contains(&format!("# TYPE {metric} ")), "{page}");
+            assert_eq!(page.contains(&format!("\n{metric}{{")), has_values, "{page}");
+        }
     }
+
+    // A gauge is back after a start, and a counter begins with nothing.
+    restart(&mut venue);
+    let page = venue.operate("GET", "/metrics", Value::Null).expect(200);
+    let page = page.as_str().unwrap();
+    assert_eq!(value(page, "rialto_open_orders{state=\"waiting\"}"), 2.0);
+    assert_eq!(value(page, "rialto_open_orders{state=\"entered\"}"), 2.0);
+    assert_eq!(value(page, "rialto_events_total{kind=\"trigger_set\"}"), 0.0);
 }
 
 #[test]

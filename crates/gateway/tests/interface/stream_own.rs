@@ -48,7 +48,7 @@ fn orders_from(venue: &TestVenue, key: &Key, from_seq: u64) -> Wire {
 }
 
 /// Stops the venue and starts it again on the same data.
-fn restart(venue: &mut TestVenue) {
+pub(crate) fn restart(venue: &mut TestVenue) {
     venue.gateway.take().unwrap().shutdown(Duration::from_secs(5));
     venue.payments = None;
     venue.live.stop();
