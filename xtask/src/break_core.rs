@@ -1,4 +1,4 @@
-//! Breaks single decisions of the core, and checks that the model test detects each.
+//! Breaks single decisions of the core, and checks that a test detects each.
 //!
 //! It works on a copy under `target`, so that no defect can be left in the sources.
 
@@ -20,13 +20,13 @@ struct Alteration {
     test: Test,
 }
 
-/// The file and the name of a test that compares the core with the reference.
+/// The file and the name of a test of the core.
 type Test = (&'static str, &'static str);
 
 const SHALLOW: Test = ("model_random", "shallow_books_agree");
 const TIGHT: Test = ("model_random", "small_limits_agree");
 const DEEP: Test = ("model_random", "deep_books_agree");
-/// Too rare for random sequences.
+// Cases too rare for random sequences.
 const OFF_TICK: Test = ("model_boundaries", "an_order_slides_to_a_tick_from_a_price_off_the_tick");
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
@@ -394,7 +394,7 @@ fn of(file: &str) -> impl Iterator<Item = &'static Alteration> {
     ALTERATIONS.iter().filter(move |one| one.file == file)
 }
 
-/// Reports for each alteration, or for those of some files in their order, whether the model test detects it.
+/// Reports for each alteration, or for those of some files in their order, whether its test detects it.
 pub(crate) fn run(root: &Path, files: &[&str]) -> ExitCode {
     let asked: Vec<&Alteration> = match files {
         [] => ALTERATIONS.iter().collect(),
@@ -407,7 +407,7 @@ pub(crate) fn run(root: &Path, files: &[&str]) -> ExitCode {
     match break_all(root, &asked) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(missed) => {
-            eprintln!("the model test missed {missed} of {} wrong decisions", asked.len());
+            eprintln!("the tests missed {missed} of {} wrong decisions", asked.len());
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -427,7 +427,7 @@ fn break_all(root: &Path, asked: &[&Alteration]) -> Result<usize, String> {
     let mut missed = 0;
     for test in asked.iter().map(|alteration| alteration.test).collect::<BTreeSet<_>>() {
         if let Some(found) = difference(&copy, test)? {
-            return Err(format!("the core differs from the reference as it is: {found}"));
+            return Err(format!("a test fails on the unaltered core: {found}"));
         }
     }
     for alteration in asked {

@@ -30,17 +30,22 @@ fn zone() -> (&'static str, u64) {
 /// The phases of a day, each with the seconds after `begin` at which it begins.
 struct Day {
     begin: u64,
+    /// How long the call lasts.
+    call_s: u64,
 }
 
 impl Day {
     // Long enough for a start on a busy machine.
     const CALL: u64 = 8;
-    const OPEN: u64 = 12;
     const CLOSED: u64 = 30;
 
     /// A day that begins soon.
     fn soon() -> Day {
-        Day { begin: now_s() + 8 }
+        Day { begin: now_s() + 8, call_s: 4 }
+    }
+
+    fn open(&self) -> u64 {
+        Day::CALL + self.call_s
     }
 
     fn write(&self, dir: &Path) {
@@ -58,7 +63,7 @@ impl Day {
             local(Day::CLOSED),
             local(0),
             local(Day::CALL),
-            local(Day::OPEN),
+            local(self.open()),
         );
         std::fs::write(dir.join(FILE), file).unwrap();
     }
@@ -208,7 +213,7 @@ fn wait_for(venue: &Running, state: &str) {
 
 /// The transitions of a day, after the one that was in force when the calendar was first adopted.
 fn transitions(day: &Day) -> Vec<(u64, InstrumentState)> {
-    let all = [(0, PreOpen), (Day::CALL, Call), (Day::OPEN, Open), (Day::CLOSED, Closed)];
+    let all = [(0, PreOpen), (Day::CALL, Call), (day.open(), Open), (Day::CLOSED, Closed)];
     all.map(|(after, state)| (day.begin + after, state)).to_vec()
 }
 
@@ -242,7 +247,8 @@ fn an_instrument_goes_through_its_day_by_itself() {
 #[test]
 fn a_halt_of_a_calendar_is_followed_by_the_call_that_it_interrupted() {
     let place = Place::new();
-    let day = Day::soon();
+    // The halt begins and ends during the call, on a slow machine too.
+    let day = Day { call_s: 20, ..Day::soon() };
     day.write(place.dir());
     let mut venue = Running::serve(place.dir(), "synced");
     wait_for(&venue, "pre_open");
@@ -251,6 +257,9 @@ fn a_halt_of_a_calendar_is_followed_by_the_call_that_it_interrupted() {
     let told = place.cli(&venue, &["admin", "halt", "--calendar", "day", "--for", "500ms"]);
     assert!(told.contains("calendar day"), "{told}");
     wait_for(&venue, "open");
+    let client = Client::new(&venue.url(), Credentials::None);
+    let trades = client.get("/v1/trades/BTC-USD").unwrap();
+    assert_eq!(trades["trades"].as_array().unwrap().len(), 1, "{trades}");
     venue.terminate();
     let (states, begun) = place.history();
     assert_eq!(states, [PreOpen, Call, Halted, Call, Uncrossing, Open]);
@@ -266,7 +275,7 @@ fn a_venue_that_is_down_while_phases_change_makes_every_transition_once_and_in_o
     wait_for(&venue, "pre_open");
     place.enter(&venue);
     venue.kill();
-    day.wait_until(Day::OPEN + 1);
+    day.wait_until(day.open() + 1);
     let mut venue = Running::serve(place.dir(), "synced");
     wait_for(&venue, "open");
     venue.kill();
