@@ -25,8 +25,8 @@ pub(super) struct Linked {
     /// in 1.5%.
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true, conflicts_with_all = ["exit_stop", "stop", "take_profit", "trail", "display"])]
     exit_stop_trail: Option<String>,
-    /// With --exit-stop-trail: follow the last price from this price on; by default from the last price when
-    /// the exit is entered.
+    /// With --exit-stop-trail: the activation price, from which on the stop follows the last price; by default the
+    /// last price when the exit is entered.
     #[arg(long, value_name = "PRICE", requires = "exit_stop_trail")]
     exit_stop_activation: Option<String>,
     /// Enter a pair: the order, and a stop of the same side and quantity that waits until the last price is at this
@@ -40,7 +40,8 @@ pub(super) struct Linked {
     /// percent as in 1.5%.
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true, conflicts_with_all = ["oco_stop", "exit_profit", "exit_profit_trigger", "exit_stop", "exit_stop_trail", "stop", "trail", "display"])]
     oco_trail: Option<String>,
-    /// With --oco-trail: follow the last price from this price on; by default from the last price now.
+    /// With --oco-trail: the activation price, from which on the stop follows the last price; by default the last
+    /// price now.
     #[arg(long, value_name = "PRICE", requires = "oco_trail")]
     oco_activation: Option<String>,
 }
@@ -70,39 +71,57 @@ impl Linked {
     }
 
     pub(super) fn stop_loss(&self) -> Result<Option<StopLossRequest<'_>>, Error> {
-        let trail = distance("--exit-stop-trail", self.exit_stop_trail.as_deref())?;
-        let (price, from) = (self.exit_stop_limit.as_deref(), self.exit_stop_activation.as_deref());
-        stop("--exit-stop", self.exit_stop.as_deref(), trail, from, price)
+        let stop = Stop {
+            argument: "--exit-stop",
+            trigger: self.exit_stop.as_deref(),
+            trail: distance("--exit-stop-trail", self.exit_stop_trail.as_deref())?,
+            activation: self.exit_stop_activation.as_deref(),
+            limit: self.exit_stop_limit.as_deref(),
+        };
+        stop.request()
     }
 
     pub(super) fn oco(&self) -> Result<Option<StopLossRequest<'_>>, Error> {
-        let trail = distance("--oco-trail", self.oco_trail.as_deref())?;
-        let (price, from) = (self.oco_limit.as_deref(), self.oco_activation.as_deref());
-        stop("--oco-stop", self.oco_stop.as_deref(), trail, from, price)
+        let stop = Stop {
+            argument: "--oco-stop",
+            trigger: self.oco_stop.as_deref(),
+            trail: distance("--oco-trail", self.oco_trail.as_deref())?,
+            activation: self.oco_activation.as_deref(),
+            limit: self.oco_limit.as_deref(),
+        };
+        stop.request()
     }
 }
 
-fn stop<'a>(
-    argument: &str,
+/// A stop as the arguments give it.
+struct Stop<'a> {
+    /// The argument without which it has no limit.
+    argument: &'static str,
     trigger: Option<&'a str>,
-    (trail_distance, trail_ppm): (Option<&'a str>, Option<u32>),
+    /// A distance as a price, or in millionths.
+    trail: (Option<&'a str>, Option<u32>),
     activation: Option<&'a str>,
-    price: Option<&'a str>,
-) -> Result<Option<StopLossRequest<'a>>, Error> {
-    if trigger.is_none() && trail_distance.is_none() && trail_ppm.is_none() {
-        return match price {
-            None => Ok(None),
-            Some(_) => Err(Error::Usage(format!("a limit of a stop needs {argument}"))),
-        };
+    limit: Option<&'a str>,
+}
+
+impl<'a> Stop<'a> {
+    fn request(self) -> Result<Option<StopLossRequest<'a>>, Error> {
+        let (trail_distance, trail_ppm) = self.trail;
+        if self.trigger.is_none() && trail_distance.is_none() && trail_ppm.is_none() {
+            return match self.limit {
+                None => Ok(None),
+                Some(_) => Err(Error::Usage(format!("a limit of a stop needs {}", self.argument))),
+            };
+        }
+        Ok(Some(StopLossRequest {
+            trigger: self.trigger.map(Into::into),
+            trail_distance: trail_distance.map(Into::into),
+            trail_ppm,
+            activation_price: self.activation.map(Into::into),
+            price: self.limit.map(Into::into),
+            ..StopLossRequest::default()
+        }))
     }
-    Ok(Some(StopLossRequest {
-        trigger: trigger.map(Into::into),
-        trail_distance: trail_distance.map(Into::into),
-        trail_ppm,
-        activation_price: activation.map(Into::into),
-        price: price.map(Into::into),
-        ..StopLossRequest::default()
-    }))
 }
 
 /// What the orders that a request links are, in one line.
