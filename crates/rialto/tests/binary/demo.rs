@@ -105,6 +105,19 @@ fn it_ends_when_its_time_is_over() {
 /// The simulated members, by number: makers, the crowd and takers.
 const SIMULATED: [u32; 10] = [11, 12, 13, 21, 22, 23, 24, 31, 32, 33];
 
+/// The member whose account sells through the bids in the price shock.
+const SELLER_OF_THE_SHOCK: u32 = 31;
+
+/// A client with a new key of a member.
+fn member(url: &str, admin_key: &str, number: u32, scopes: &[&str]) -> Client {
+    let operator = Client::new(url, Credentials::Admin(admin_key.to_owned()));
+    let key = json!({ "member": number, "scopes": scopes });
+    let key = operator.call("POST", "/v1/admin/keys", Some(&key)).unwrap();
+    let part = |name: &str| key[name].as_str().unwrap().to_owned();
+    let secret = secret(&part("secret")).unwrap();
+    Client::new(url, Credentials::Key { id: part("id"), secret })
+}
+
 /// The kinds of orders that an order in a list of open ones shows.
 fn kinds(order: &Value) -> Vec<&'static str> {
     let is = |field: &str| !order[field].is_null();
@@ -127,14 +140,8 @@ fn its_members_enter_every_kind_of_order() {
     let data = dir.path().join("demo");
     let mut running = start(data.to_str().unwrap(), &["--rate", "1000"]);
     let url = running.url();
-    let operator = Client::new(&url, Credentials::Admin(running.admin_key()));
-    let members = SIMULATED.map(|member| {
-        let key = json!({ "member": member, "scopes": ["read"] });
-        let key = operator.call("POST", "/v1/admin/keys", Some(&key)).unwrap();
-        let part = |name: &str| key[name].as_str().unwrap().to_owned();
-        let secret = secret(&part("secret")).unwrap();
-        Client::new(&url, Credentials::Key { id: part("id"), secret })
-    });
+    let admin_key = running.admin_key();
+    let members = SIMULATED.map(|number| member(&url, &admin_key, number, &["read"]));
     let mut missing: BTreeSet<_> =
         ["iceberg", "stop", "take-profit order", "trailing stop", "pair", "exits"].into();
     let end = Instant::now() + PATIENCE;
@@ -186,6 +193,18 @@ fn a_day_goes_through_every_phase() {
     assert!(answer["indicative"]["price"].is_string() || answer["state"] != "call", "{answer}");
     running.heard("(call, ");
     let opening = running.heard("day 1 BTC-USD opening auction: ");
+    // The price shock goes on where an order of the account that sells rests among the bids.
+    while auction("BTC-USD")["state"] != "open" {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let taker = member(&url, &running.admin_key(), SELLER_OF_THE_SHOCK, &["trade"]);
+    let (price, _) = price_and_volume(&opening);
+    let bid = json!({
+        "instrument": "BTC-USD", "side": "buy", "quantity": "0.01",
+        "price": format!("{}", (price * 0.996) as u64),
+    });
+    let bid = taker.call("POST", "/v1/orders", Some(&bid)).unwrap();
+    assert_eq!(bid["status"], "open", "{bid}");
     let interruption = running.heard("day 1 BTC-USD call, interruption: ");
     assert!(interruption.contains(" is outside "), "{interruption}");
     running.heard("day 1 BTC-USD auction of the interruption: ");

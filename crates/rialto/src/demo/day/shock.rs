@@ -94,7 +94,7 @@ fn orders(feed: &Feed, instrument: &Instrument) -> Option<Orders> {
     };
     let first = |role| accounts(role).first().copied();
     let mut sell = order(first(Role::Taker)?, Side::Sell, sold);
-    // A stop of the same account may rest among the bids: that one ends, not the shock.
+    // An order of the same account that rests among the bids is cancelled, and the shock goes on.
     sell.self_trade = Some(SelfTrade::CancelOldest);
     let bid = order(first(Role::Crowd)?, Side::Buy, bid);
     (price.0 > 0).then_some(Orders { bid, sell })
