@@ -110,7 +110,7 @@ reasons! {
     TriggerPriceInvalid = 64, "trigger_price_invalid", "The trigger price must be positive and a multiple of the tick.";
     WouldTrigger = 65, "would_trigger", "The last price has reached the trigger price already.";
     OrderWaiting = 66, "order_waiting", "Before rules version 10, an order that waits for its trigger cannot be amended: cancel it and enter another.";
-    TrailInvalid = 67, "trail_invalid", "The distance must be a positive multiple of the tick, or 1 to 999,999 millionths, and leave a positive trigger price.";
+    TrailInvalid = 67, "trail_invalid", "The distance must be a positive multiple of the tick, or 1 to 999,999 millionths, and leave a trigger price between one tick and the largest price.";
     DisplayQuantityInvalid = 68, "display_quantity_invalid", "What an order displays must be a valid quantity, less than the order's, and at least a hundredth of it.";
     ExitPriceInvalid = 69, "exit_price_invalid", "The take-profit must be beyond the stop-loss, and the limit of an order that may rest between them.";
     OrderLinked = 70, "order_linked", "The quantity of an order of a pair cannot be amended, nor before rules version 10 its prices: cancel it and enter others.";

@@ -16,11 +16,6 @@ fn at_100() -> Venue {
     venue
 }
 
-fn last(venue: &mut Venue, price: i64) {
-    venue.enter(sell(BOB, price, 1));
-    venue.enter(NewOrder { time_in_force: TimeInForce::Ioc, ..buy(CAROL, price, 1) });
-}
-
 fn stop_at(price: i64) -> Trigger {
     Trigger { kind: TriggerKind::Stop, price: Price(price) }
 }

@@ -70,12 +70,6 @@ fn refused(venue: &mut Venue, list: OrderList) -> RejectReason {
     }
 }
 
-/// Trades one unit between two others at a price.
-fn last(venue: &mut Venue, price: i64) {
-    venue.enter(sell(BOB, price, 1));
-    venue.enter(NewOrder { time_in_force: TimeInForce::Ioc, ..buy(CAROL, price, 1) });
-}
-
 /// A venue without fees whose last price is 100.
 fn at_100() -> Venue {
     let mut venue = Venue::ruled(TradingRules { maker_fee_ppm: 0, taker_fee_ppm: 0, ..rules() });
@@ -605,6 +599,24 @@ fn a_restriction_between_trigger_and_entry_ends_a_pair() {
             assert_eq!(quantities(&venue), [0_i64; 0]);
             assert_eq!(venue.balance(ALICE, BASE), (FUNDS, 0));
         }
+    }
+}
+
+#[test]
+fn a_restriction_that_is_lifted_before_the_entry_has_no_effect() {
+    for restrict in restrictions() {
+        let mut venue = at_100();
+        venue.enter(buy(BOB, 89, 20));
+        enter(&mut venue, pair(sell(ALICE, 110, 10), stop(90, 89)));
+        last(&mut venue, 90);
+        venue.set_state(InstrumentState::Halted);
+        venue.apply(Command::Restrict(restrict));
+        venue.tick();
+        assert_eq!(venue.done(), [], "{restrict:?}");
+        venue.apply(Command::Restrict(Restrict { restriction: Restriction::None, ..restrict }));
+        venue.set_state(InstrumentState::Open);
+        venue.tick();
+        assert_eq!(venue.trades(), [(89, 10)], "{restrict:?}");
     }
 }
 

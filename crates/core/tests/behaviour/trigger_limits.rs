@@ -1,5 +1,5 @@
-//! Conditional orders at the ends of the range of prices. Each has the outcome of its page, and the venue is restored
-//! from a snapshot as it was.
+//! Conditional orders at the smallest and at the largest prices. After each step, a snapshot of the venue restores to
+//! the same state.
 
 use crate::venue::*;
 use rialto_core::Core;
@@ -13,13 +13,13 @@ use rialto_model::{
 /// The largest price; it ends in 7.
 const MAX: i64 = i64::MAX;
 /// It pays for any order.
-const RICHES: i128 = 1 << 110;
+const FUNDS_FOR_ANY_ORDER: i128 = 1 << 110;
 
 /// A venue where ALICE, BOB and CAROL can pay any price, and one unit traded at `price`.
 fn at(price: i64, rules: TradingRules) -> Venue {
     let mut venue = Venue::ruled(rules);
     for account in [ALICE, BOB, CAROL] {
-        venue.apply(Command::deposit(transfer(account, QUOTE, RICHES, "riches")));
+        venue.apply(Command::deposit(transfer(account, QUOTE, FUNDS_FOR_ANY_ORDER, "riches")));
     }
     last(&mut venue, price);
     venue
@@ -27,12 +27,6 @@ fn at(price: i64, rules: TradingRules) -> Venue {
 
 fn at_100() -> Venue {
     at(100, rules())
-}
-
-fn last(venue: &mut Venue, price: i64) {
-    venue.enter(sell(BOB, price, 1));
-    venue.enter(NewOrder { time_in_force: TimeInForce::Ioc, ..buy(CAROL, price, 1) });
-    assert_eq!(venue.trades(), [(price, 1)]);
 }
 
 fn fixed(kind: TriggerKind, price: i64) -> Condition {
@@ -47,7 +41,7 @@ fn trail(distance: Distance, activation: i64) -> Condition {
     Condition::Trail(TrailTerms { distance, activation_price: Price(activation) })
 }
 
-fn apart(price: i64) -> Distance {
+fn by_price(price: i64) -> Distance {
     Distance::Price(Price(price))
 }
 
@@ -67,7 +61,7 @@ fn enter(
         }
         Condition::Trail(trail) => Command::PlaceTrailing(TrailingOrder { terms, trail }),
     });
-    is_restored(venue);
+    assert_restores(venue);
     match outcome {
         Outcome::Order { order, status: OrderStatus::Waiting, .. } => Ok(order),
         Outcome::Rejected { reason } => Err(reason),
@@ -76,7 +70,7 @@ fn enter(
 }
 
 /// A snapshot of the venue is the venue again.
-fn is_restored(venue: &Venue) {
+fn assert_restores(venue: &Venue) {
     let restored = Core::restore(&venue.core.snapshot(), 7).unwrap();
     assert_eq!(restored.state_hash(), venue.core.state_hash());
 }
@@ -86,7 +80,7 @@ fn entered(venue: &mut Venue) -> Vec<(OrderId, i64)> {
     let mut limits = Vec::new();
     while venue.core.has_background_work() {
         venue.tick();
-        is_restored(venue);
+        assert_restores(venue);
         limits.extend(venue.events.iter().filter_map(|event| match event {
             Event::Triggered(it) => Some((it.order, it.price.0)),
             _ => None,
@@ -168,7 +162,7 @@ fn orders_are_triggered_and_trade_at_the_largest_and_at_the_smallest_price() {
 }
 
 #[test]
-fn the_limit_of_a_market_order_is_a_price() {
+fn a_protection_price_is_between_one_tick_and_the_largest_price() {
     let ten = TradingRules { tick: Price(10), ..rules() };
     let wide = TradingRules { market_protection_ppm: 999_999, ..ten };
     // With 10 % more it is one below the largest price.
@@ -204,7 +198,7 @@ fn the_limit_of_a_market_order_is_a_price() {
 }
 
 #[test]
-fn an_order_that_nobody_can_pay_or_express_is_refused() {
+fn an_order_above_the_largest_notional_or_the_balance_is_refused() {
     let most = 1 << 37;
     let mut venue = at(100, TradingRules { quantity_max: Quantity::MAX, ..rules() });
     let too_large = Err(RejectReason::NotionalTooLarge);
@@ -214,7 +208,7 @@ fn an_order_that_nobody_can_pay_or_express_is_refused() {
     assert_eq!(enter(&mut venue, large, stop(MAX)), too_large);
     let poor = NewOrder { account: CAROLS_OTHER, ..market(Side::Buy) };
     let short = Err(RejectReason::InsufficientBalance);
-    for condition in [stop(MAX), trail(apart(MAX - 100), 0)] {
+    for condition in [stop(MAX), trail(by_price(MAX - 100), 0)] {
         assert_eq!(enter(&mut venue, poor, condition), short);
     }
     let bought = enter(&mut venue, buy(ALICE, MAX, most), stop(MAX)).unwrap();
@@ -231,15 +225,15 @@ fn a_distance_leaves_a_trigger_price_or_is_refused() {
     let ppm = Distance::Ppm;
     // The last price is 100. Without an extreme the order is not active, and has no trigger price yet.
     for (tick, side, distance, activation, expected) in [
-        (1, Sell, apart(99), 0, Ok(Some(1))),
-        (1, Sell, apart(100), 0, Err(trails)),
-        (1, Sell, apart(MAX), 0, Err(trails)),
-        (1, Buy, apart(MAX - 100), 0, Ok(Some(MAX))),
-        (1, Buy, apart(MAX - 99), 0, Err(trails)),
-        (1, Buy, apart(MAX), 0, Err(trails)),
-        (1, Sell, apart(0), 0, Err(trails)),
-        (1, Buy, apart(-1), 0, Err(trails)),
-        (1, Buy, apart(i64::MIN), 0, Err(trails)),
+        (1, Sell, by_price(99), 0, Ok(Some(1))),
+        (1, Sell, by_price(100), 0, Err(trails)),
+        (1, Sell, by_price(MAX), 0, Err(trails)),
+        (1, Buy, by_price(MAX - 100), 0, Ok(Some(MAX))),
+        (1, Buy, by_price(MAX - 99), 0, Err(trails)),
+        (1, Buy, by_price(MAX), 0, Err(trails)),
+        (1, Sell, by_price(0), 0, Err(trails)),
+        (1, Buy, by_price(-1), 0, Err(trails)),
+        (1, Buy, by_price(i64::MIN), 0, Err(trails)),
         (1, Sell, ppm(990_000), 0, Ok(Some(1))),
         (1, Sell, ppm(990_001), 0, Err(trails)),
         (1, Sell, ppm(999_999), 0, Err(trails)),
@@ -247,25 +241,25 @@ fn a_distance_leaves_a_trigger_price_or_is_refused() {
         (1, Buy, ppm(0), 0, Err(trails)),
         (1, Buy, ppm(1_000_000), 0, Err(trails)),
         (1, Buy, ppm(u32::MAX), 0, Err(trails)),
-        (1, Sell, apart(MAX - 1), MAX, Ok(None)),
-        (1, Sell, apart(MAX), MAX, Err(trails)),
+        (1, Sell, by_price(MAX - 1), MAX, Ok(None)),
+        (1, Sell, by_price(MAX), MAX, Err(trails)),
         (1, Sell, ppm(999_999), MAX, Ok(None)),
-        (1, Buy, apart(1), MAX, Err(trails)),
+        (1, Buy, by_price(1), MAX, Err(trails)),
         (1, Buy, ppm(1), MAX, Err(trails)),
-        (1, Buy, apart(MAX - 1), 1, Ok(None)),
-        (1, Buy, apart(MAX), 1, Err(trails)),
-        (1, Sell, apart(5), -1, Err(prices)),
-        (1, Sell, apart(5), i64::MIN, Err(prices)),
+        (1, Buy, by_price(MAX - 1), 1, Ok(None)),
+        (1, Buy, by_price(MAX), 1, Err(trails)),
+        (1, Sell, by_price(5), -1, Err(prices)),
+        (1, Sell, by_price(5), i64::MIN, Err(prices)),
         // Less than a tick is a tick; a trigger price below a tick is none.
         (10, Sell, ppm(1), 0, Ok(Some(90))),
         (10, Buy, ppm(1), 0, Ok(Some(110))),
         (10, Sell, ppm(900_000), 0, Ok(Some(10))),
         (10, Sell, ppm(900_001), 0, Err(trails)),
-        (10, Sell, apart(90), 0, Ok(Some(10))),
-        (10, Sell, apart(5), 0, Err(trails)),
-        (10, Sell, apart(MAX), 0, Err(trails)),
-        (10, Sell, apart(10), 5, Err(prices)),
-        (10, Sell, apart(10), MAX, Err(prices)),
+        (10, Sell, by_price(90), 0, Ok(Some(10))),
+        (10, Sell, by_price(5), 0, Err(trails)),
+        (10, Sell, by_price(MAX), 0, Err(trails)),
+        (10, Sell, by_price(10), 5, Err(prices)),
+        (10, Sell, by_price(10), MAX, Err(prices)),
     ] {
         let mut venue = at(100, TradingRules { tick: Price(tick), ..rules() });
         let what = format!("{side:?} {distance:?} from {activation}, tick {tick}");
@@ -286,9 +280,9 @@ fn a_distance_leaves_a_trigger_price_or_is_refused() {
 #[test]
 fn a_trailing_sell_follows_to_the_largest_price() {
     let mut venue = at_100();
-    let near = enter(&mut venue, market(Side::Sell), trail(apart(5), 0)).unwrap();
+    let near = enter(&mut venue, market(Side::Sell), trail(by_price(5), 0)).unwrap();
     let far = enter(&mut venue, market(Side::Sell), trail(Distance::Ppm(990_000), 0)).unwrap();
-    let later = enter(&mut venue, sell(ALICE, MAX, 1), trail(apart(MAX - 1), MAX)).unwrap();
+    let later = enter(&mut venue, sell(ALICE, MAX, 1), trail(by_price(MAX - 1), MAX)).unwrap();
     last(&mut venue, MAX);
     assert_eq!(entered(&mut venue), []);
     let trigger_price = |venue: &Venue, order| {
@@ -317,7 +311,7 @@ fn a_trailing_sell_follows_to_the_largest_price() {
 fn a_trailing_buy_follows_to_the_smallest_price() {
     let mut venue = at_100();
     let (before, _) = venue.balance(ALICE, QUOTE);
-    let order = enter(&mut venue, market(Side::Buy), trail(apart(MAX - 100), 0)).unwrap();
+    let order = enter(&mut venue, market(Side::Buy), trail(by_price(MAX - 100), 0)).unwrap();
     assert_eq!(held(&venue, ALICE), (0, with_fee(MAX.into())));
     last(&mut venue, 1);
     assert_eq!(entered(&mut venue), []);
@@ -346,7 +340,7 @@ fn a_trigger_price_is_amended_up_to_the_largest() {
     assert!(!amend(&mut venue, MAX).is_rejected());
     assert_eq!(venue.core.order(order).unwrap().price, Price(MAX));
     assert_eq!(held(&venue, ALICE), (0, with_fee(MAX.into())));
-    is_restored(&venue);
+    assert_restores(&venue);
     last(&mut venue, MAX - 1);
     assert_eq!(entered(&mut venue), []);
     let would_trigger = rejected(RejectReason::WouldTrigger);
@@ -378,16 +372,16 @@ fn the_distance_of_an_exit_is_compared_with_the_price_when_it_is_entered() {
     };
     let mut venue = at_100();
     let invalid = RejectReason::TrailInvalid;
-    for distance in [apart(0), apart(i64::MIN), Distance::Ppm(0), Distance::Ppm(1_000_000)] {
+    for distance in [by_price(0), by_price(i64::MIN), Distance::Ppm(0), Distance::Ppm(1_000_000)] {
         let entry = list(LinkKind::Oto, buy(ALICE, 100, 10), trail(distance, 0));
         assert_eq!(place(&mut venue, entry), Err(invalid), "{distance:?}");
     }
-    for distance in [apart(MAX), apart(100), Distance::Ppm(999_999)] {
+    for distance in [by_price(MAX), by_price(100), Distance::Ppm(999_999)] {
         let pair = list(LinkKind::Oco, sell(ALICE, 110, 10), trail(distance, 0));
         assert_eq!(place(&mut venue, pair), Err(invalid), "{distance:?}");
         let entry = list(LinkKind::Oto, buy(ALICE, 100, 10), trail(distance, 0));
         let entry = place(&mut venue, entry).unwrap();
-        is_restored(&venue);
+        assert_restores(&venue);
         venue.enter(sell(BOB, 100, 4));
         venue.tick();
         let Event::ExitsRefused(refused) = venue.events[0] else { panic!("{:?}", venue.events) };

@@ -68,6 +68,12 @@ pub fn market(account: AccountId, side: Side, size: OrderSize) -> NewOrder {
     }
 }
 
+/// BOB sells one unit to CAROL at a price, which is the last price then.
+pub fn last(venue: &mut Venue, price: i64) {
+    venue.enter(sell(BOB, price, 1));
+    venue.enter(NewOrder { time_in_force: TimeInForce::Ioc, ..buy(CAROL, price, 1) });
+}
+
 pub fn rejected(reason: RejectReason) -> Outcome {
     Outcome::Rejected { reason }
 }

@@ -192,7 +192,8 @@ fn apply(venue: &mut Venue, step: &str, made: &mut Vec<String>) -> Outcome {
         [what @ ("kill" | "restrict")] => {
             let target = RestrictionTarget::Account(ALICE);
             let restriction = Restriction::CancelOnly;
-            let (by_member, cancel) = (true, what == "kill");
+            let is_kill = what == "kill";
+            let (by_member, cancel) = (is_kill, is_kill);
             apply(venue, Command::Restrict(Restrict { target, restriction, by_member, cancel }))
         }
         [state @ ("call" | "open")] => {

@@ -1,5 +1,6 @@
 //! Calendars over HTTP: what the venue will do, and what an operator changes of it.
 
+use crate::order_stage::trade_at;
 use crate::test_venue::{TestVenue, config, limit, with};
 use rialto_engine::{EngineConfig, ManualClock};
 use rialto_gateway::now_us;
@@ -254,8 +255,7 @@ fn an_instrument_follows_its_calendar_without_a_command() {
 #[test]
 fn waiting_orders_stay_as_they_are_in_the_no_cancel_period() {
     let (venue, alice, bob) = TestVenue::with_market(config());
-    venue.place(&bob, limit("sell", "0.1", "100")).expect(201);
-    venue.place(&alice, limit("buy", "0.1", "100")).expect(201);
+    trade_at(&venue, [&bob, &alice], "100");
     let sell = limit("sell", "1", "90");
     let waits = json!({"trigger": "stop", "trigger_price": "95"});
     let pair = json!({"price": "110", "oco": {"trigger": "90", "price": "89"}});
@@ -273,8 +273,8 @@ fn waiting_orders_stay_as_they_are_in_the_no_cancel_period() {
     let amend = |path: &str, change: &Value| venue.ask(&alice, "PATCH", path, change.clone());
     amend(stop, &json!({"trigger_price": "94", "price": "91"})).expect(200);
 
-    // A call whose orders cannot be cancelled or amended, from its begin on.
-    let begin = now() + SECOND;
+    // A call whose orders cannot be cancelled or amended, from its begin on. It is assigned before that.
+    let begin = now() + 5 * SECOND;
     let day = [
         PlannedTransition {
             earliest_end: Timestamp(begin + 600 * SECOND),

@@ -1,6 +1,6 @@
 //! Conditional orders, over HTTP, in batches and on the stream.
 
-use crate::order_stage::{orders_of, trade_at};
+use crate::order_stage::{orders_of, trade_at, wait_for};
 use crate::test_venue::{Key, TestVenue, config, limit, with};
 use crate::wire::Wire;
 use serde_json::{Value, json};
@@ -10,20 +10,6 @@ use std::time::{Duration, Instant};
 fn stop(more: Value) -> Value {
     let waits = json!({"trigger": "stop", "trigger_price": "95"});
     with(with(limit("sell", "1", "90"), waits), more)
-}
-
-/// Asks for an order until its status is this one, for at most ten seconds.
-fn wait_for(venue: &TestVenue, key: &Key, order: &Value, status: &str) -> Value {
-    let began = Instant::now();
-    let path = format!("/v1/orders/{}", order.as_str().unwrap());
-    loop {
-        let order = venue.ask(key, "GET", &path, Value::Null).expect(200)["order"].clone();
-        if order["status"] == status {
-            return order;
-        }
-        assert!(began.elapsed() < Duration::from_secs(10), "{order}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// What the stream says of an order until it rests.

@@ -1,9 +1,9 @@
 //! The largest notional of an order, and fees by the lot, over HTTP and the stream.
 
+use crate::order_stage::{trade_at, wait_for};
 use crate::test_venue::{Key, Reply, TestVenue, config, limit, with};
 use crate::wire::Wire;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 fn set_terms(venue: &TestVenue, mut terms: Value) -> Reply {
     terms["instrument"] = json!("BTC-USD");
@@ -70,12 +70,6 @@ fn with_lot_fees() -> (TestVenue, Key, [Key; 2]) {
     (venue, alice, [bob, carol])
 }
 
-fn trade_at(venue: &TestVenue, [seller, buyer]: [&Key; 2], price: &str) {
-    venue.place(seller, limit("sell", "0.1", price)).expect(201);
-    let bought = venue.place(buyer, limit("buy", "0.1", price)).expect(201);
-    assert_eq!(bought["status"], "filled", "{bought}");
-}
-
 fn stop(side: &str, trigger: &str, more: Value) -> Value {
     let waits = json!({"trigger": "stop", "trigger_price": trigger});
     with(with(limit(side, "0.01", "106"), waits), more)
@@ -112,27 +106,18 @@ fn an_amended_order_that_waits_reserves_the_fees_of_its_lots() {
         assert_eq!(venue.see(&alice, &path, &moved["seq"])["order"]["reserved"], expected[1]);
     }
     // 990,000 can be paid, but not with 270,000 of fees.
-    for (change, status, code) in [
-        (json!({"quantity": "9000"}), 422, "insufficient_balance"),
-        (json!({"quantity": "0.0305"}), 422, "quantity_off_lot"),
+    for (change, code) in [
+        (json!({"quantity": "9000"}), "insufficient_balance"),
+        (json!({"quantity": "0.0305"}), "quantity_off_lot"),
     ] {
-        let refused = amend(&venue, &alice, id, change).refuses(status, code);
+        let refused = amend(&venue, &alice, id, change).refuses(422, code);
         let seq = &refused.body["error"]["seq"];
         assert_eq!(usd(seq), ["999995.800000", "4.200000"], "{code}");
     }
 
     venue.place(&bob, limit("sell", "0.03", "108")).expect(201);
     trade_at(&venue, [&bob, &carol], "106");
-    let path = format!("/v1/orders/{}", id.as_str().unwrap());
-    let began = Instant::now();
-    let ended = loop {
-        let order = venue.ask(&alice, "GET", &path, Value::Null).expect(200)["order"].clone();
-        if order["status"] == "filled" {
-            break order;
-        }
-        assert!(began.elapsed() < Duration::from_secs(10), "{order}");
-        std::thread::sleep(Duration::from_millis(10));
-    };
+    let ended = wait_for(&venue, &alice, id, "filled");
     let traded = usd(&ended["updated_seq"]);
     assert_eq!(traded, ["999995.860000", "0.000000"], "3.24 and the fees of 30 lots");
 }

@@ -1,4 +1,4 @@
-//! What the tests of conditional orders, of linked orders and of their amendments share.
+//! Orders of several types, and what happens around them.
 
 use crate::test_venue::{Key, TestVenue, limit, with};
 use crate::wire::Wire;
@@ -49,4 +49,18 @@ pub(crate) fn orders_of(venue: &TestVenue, key: &Key) -> Wire {
     wire.subscribe(json!({"channel": "orders"}));
     wire.hear_of("open_orders");
     wire
+}
+
+/// Asks for an order until its status is this one, for at most ten seconds.
+pub(crate) fn wait_for(venue: &TestVenue, key: &Key, order: &Value, status: &str) -> Value {
+    let began = Instant::now();
+    let path = format!("/v1/orders/{}", order.as_str().unwrap());
+    loop {
+        let order = venue.ask(key, "GET", &path, Value::Null).expect(200)["order"].clone();
+        if order["status"] == status {
+            return order;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{order}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
