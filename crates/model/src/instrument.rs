@@ -484,7 +484,10 @@ impl Instrument {
                 let fee = small.div_euclid(PPM as i64);
                 (Amount(i128::from(fee)), (small - fee * PPM as i64) as u32)
             }
-            Err(_) => (Amount(owed.div_euclid(PPM)), owed.rem_euclid(PPM) as u32),
+            Err(_) => {
+                let (fee, residue) = divide_by_ppm(owed);
+                (Amount(fee), residue)
+            }
         }
     }
 
@@ -502,5 +505,45 @@ impl Instrument {
         let notional = self.notional(price, quantity)?;
         let (fee, _) = Self::accrued_fee(notional, taker_fee_ppm, residue);
         Some(Amount(notional.0 + fee.0))
+    }
+}
+
+/// A division by a million: the quotient, rounded down, and the remainder.
+///
+/// It divides 64 bits at a time by a constant, which processors do by a multiplication; a division of 128
+/// bits is a call that takes several times as long, and there are three fees or reserves to a trade.
+fn divide_by_ppm(value: i128) -> (i128, u32) {
+    const DIVISOR: u64 = PPM as u64;
+    let magnitude = value.unsigned_abs();
+    let digit = |rest: u64, shift: u32| {
+        let dividend = rest << 32 | u64::from((magnitude >> shift) as u32);
+        (dividend / DIVISOR, dividend % DIVISOR)
+    };
+    let high = (magnitude >> 64) as u64;
+    let (first, rest) = (high / DIVISOR, high % DIVISOR);
+    let (second, rest) = digit(rest, 32);
+    let (third, rest) = digit(rest, 0);
+    let quotient = i128::from(first) << 64 | i128::from(second << 32 | third);
+    match (value < 0, rest) {
+        (false, _) => (quotient, rest as u32),
+        (true, 0) => (-quotient, 0),
+        (true, _) => (-quotient - 1, (DIVISOR - rest) as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_division_by_a_million_is_that_of_integers() {
+        let edges = (0..127).map(|bits| 1_i128 << bits);
+        let near =
+            |edge: i128| [edge - 1, edge, edge + 1, edge / PPM * PPM, edge / 3, edge / 7 * 5];
+        let values = edges.flat_map(near).chain([i128::MAX, i128::MAX / PPM * PPM]);
+        for value in values.flat_map(|value| [value, -value]).chain([0, i128::MIN]) {
+            let expected = (value.div_euclid(PPM), value.rem_euclid(PPM) as u32);
+            assert_eq!(divide_by_ppm(value), expected, "{value}");
+        }
     }
 }
