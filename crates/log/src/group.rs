@@ -157,7 +157,12 @@ impl Group {
         let start = self.end;
         let end = start + record_bytes(len);
         self.buf[start..start + RECORD_PREFIX_BYTES].copy_from_slice(&(len as u32).to_le_bytes());
-        self.buf[start + RECORD_PREFIX_BYTES + len..end].fill(0);
+        let padding = &mut self.buf[start + RECORD_PREFIX_BYTES + len..end];
+        // A record of whole words leaves four bytes, which takes no call.
+        match <&mut [u8; 4]>::try_from(&mut *padding) {
+            Ok(four) => *four = [0; 4],
+            Err(_) => padding.fill(0),
+        }
         self.end = end;
         let seq = self.next_seq();
         self.records += 1;
