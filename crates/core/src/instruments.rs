@@ -247,11 +247,14 @@ impl Market {
         leaving: Quantity,
         orders_max: u32,
     ) -> Result<(), RejectReason> {
-        let held = || {
-            let level = self.book.level(side, price);
-            Quantity(level.map_or(0, |level| level.quantity.0) - leaving.0)
-        };
-        check_sum(held, quantity, orders_max)
+        check_sum(|| Quantity(self.held(side, price).0 - leaving.0), quantity, orders_max)
+    }
+
+    /// The quantity at a price.
+    #[cold]
+    #[inline(never)]
+    fn held(&self, side: Side, price: Price) -> Quantity {
+        self.book.level(side, price).map_or(Quantity::ZERO, |level| level.quantity)
     }
 
     /// How far a market order without a protection price may trade.
@@ -333,7 +336,7 @@ impl Market {
 }
 
 /// Fails unless the quantities at a price stay in range when a quantity is added.
-#[inline]
+#[inline(always)]
 pub(crate) fn check_sum(
     held: impl FnOnce() -> Quantity,
     quantity: Quantity,

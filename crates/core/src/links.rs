@@ -186,13 +186,19 @@ impl Lists {
 impl Core {
     /// How many orders of an account count as open in an instrument. Each queued list counts as one, because its
     /// entry may have ended.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open_orders(&self, account: u32, market: u16) -> u32 {
         let open = self.open_counts.get(account, market);
         match self.markets[usize::from(market)].queued_lists.is_empty() {
             true => open,
-            false => open + self.queued_counts.get(account, market),
+            false => open + self.queued_orders(account, market),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn queued_orders(&self, account: u32, market: u16) -> u32 {
+        self.queued_counts.get(account, market)
     }
 
     /// Queues a list, which is not queued.

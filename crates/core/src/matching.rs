@@ -149,7 +149,7 @@ impl Core {
     }
 
     /// Puts the remainder of a taker on the book.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn rest(&mut self, taker: &Taker) {
         let order = LimitOrder {
             id: taker.order,
@@ -284,7 +284,7 @@ impl Core {
         let maker_remaining = Quantity(maker.remaining.0 - quantity.0);
         let detail = self.open.get_mut(slot.at());
         let maker_account = detail.account;
-        let is_iceberg = detail.attributes.role == Role::Iceberg;
+        let maker_role = detail.attributes.role;
         let (mut notional, mut maker_fee, mut taker_fee) = (Amount(0), Amount(0), Amount(0));
         let mut buyer_unreserved = Amount(0);
         if market.rules().risk {
@@ -363,7 +363,7 @@ impl Core {
             taker_fee,
             buyer_unreserved,
         }));
-        if is_iceberg && maker_remaining != Quantity::ZERO {
+        if maker_role == Role::Iceberg && maker_remaining != Quantity::ZERO {
             self.trade_iceberg(slot, quantity, maker_remaining, sink);
         }
         self.reach_triggers(taker.market, price);

@@ -69,6 +69,28 @@ impl Core {
             Ok(account) => account,
             Err(reason) => return refuse_order(terms, reason, sink),
         };
+        if !is_plain(terms) {
+            return self.place_other(account, terms, sink);
+        }
+        match self.checked_plan::<true>(account, terms) {
+            // The outcome is built in the caller's memory: copying it would wait until earlier
+            // writes have reached the cache.
+            Ok(plan) => {
+                let mut budget = ORDERS_PER_COMMAND;
+                self.accept(account, terms, &plan, Extras::NONE, &mut budget, sink)
+            }
+            Err(reason) => refuse_order(terms, reason, sink),
+        }
+    }
+
+    /// Places an order that is not plain.
+    #[inline(never)]
+    fn place_other<S: EventSink>(
+        &mut self,
+        account: u32,
+        terms: &NewOrder,
+        sink: &mut S,
+    ) -> Outcome {
         if !terms.client_order_id.is_empty() {
             return match self.place_named(account, terms, None, sink) {
                 Ok(outcome) => outcome,
@@ -76,8 +98,6 @@ impl Core {
             };
         }
         match self.plan(account, terms) {
-            // The outcome is built in the caller's memory: copying it would wait until earlier
-            // writes have reached the cache.
             Ok(plan) => {
                 let mut budget = ORDERS_PER_COMMAND;
                 self.accept(account, terms, &plan, Extras::NONE, &mut budget, sink)
@@ -162,8 +182,18 @@ impl Core {
     }
 
     /// Makes all the checks of an order, in the order that decides which reason is given.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn plan(&self, account: u32, terms: &NewOrder) -> Result<Plan, RejectReason> {
+        self.checked_plan::<false>(account, terms)
+    }
+
+    /// The same; of a plain order without the checks that plain orders always pass.
+    #[inline(always)]
+    fn checked_plan<const PLAIN: bool>(
+        &self,
+        account: u32,
+        terms: &NewOrder,
+    ) -> Result<Plan, RejectReason> {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
         let is_open = market.state() == InstrumentState::Open;
@@ -174,8 +204,9 @@ impl Core {
         if !knows_all && !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);
         }
-        let rests = check_combination(terms, knows_all)?;
-        if rests
+        let rests = PLAIN || check_combination(terms, knows_all)?;
+        if !PLAIN
+            && rests
             && terms.kind == OrderKind::FiveLevels
             && !self.rules_since(WITH_RESTING_FIVE_LEVELS)
         {
@@ -189,11 +220,11 @@ impl Core {
             }
             OrderSize::Quote(_) => {}
         }
-        let priced = terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
+        let priced = PLAIN || terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
         if priced {
             market.check_price(terms.price)?;
         }
-        let expire_at = self.expiry(market, terms)?;
+        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };
         if priced {
             market.check_collar(terms.price)?;
             market.check_limits(terms.price)?;
@@ -209,7 +240,7 @@ impl Core {
         let mut limit = terms.price;
         if collects && !priced {
             limit = market.auction_limit(terms.side).ok_or(RejectReason::NoReferencePrice)?;
-        } else if terms.kind != OrderKind::Limit && !collects {
+        } else if !PLAIN && terms.kind != OrderKind::Limit && !collects {
             let best = self.best_live(market, terms.side.opposite())?;
             let best = best.ok_or(RejectReason::NoLiquidity)?;
             if !priced {
@@ -237,6 +268,7 @@ impl Core {
         }
         let mut crosses = !collects && market.book.reaches(terms.side, limit);
         if let (true, OrderSize::Base(quantity)) = (rests && crosses, terms.size)
+            && !PLAIN
             && terms.post_only != PostOnly::Off
             && let Some(best) = self.would_trade_at(market, terms.side, limit)?
         {
@@ -245,30 +277,28 @@ impl Core {
             crosses = market.book.reaches(terms.side, limit);
         }
         let (want, reserved) = self.want(account, market, terms, limit);
-        let is_covered = || {
-            if !market.rules().risk {
-                return true;
-            }
+        let is_covered = !market.rules().risk || {
             let currency = market.reserved_currency(terms.side);
             let nothing = matches!(want, Remaining::Quote { base_left, .. } if base_left.0 == 0);
             let available = self.ledger.balance(account, currency).available;
             !nothing && available >= reserved
         };
-        let balance_first = self.rules_since(BALANCE_FIRST);
-        if balance_first && !is_covered() {
+        if !is_covered && self.rules_since(BALANCE_FIRST) {
             return Err(RejectReason::InsufficientBalance);
         }
         if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
             let leaving = Quantity::ZERO;
             market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
-        if terms.time_in_force == TimeInForce::Fok {
+        if PLAIN {
+            // Nothing of it must trade at once.
+        } else if terms.time_in_force == TimeInForce::Fok {
             self.check_fill(account, market, terms, limit, want)?;
         } else if terms.minimum_quantity != Quantity::ZERO {
             let least = Remaining::Base(terms.minimum_quantity);
             self.check_fill(account, market, terms, limit, least)?;
         }
-        if !balance_first && !is_covered() {
+        if !is_covered {
             return Err(RejectReason::InsufficientBalance);
         }
         Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
@@ -315,7 +345,7 @@ impl Core {
     }
 
     /// The size and the reserve of an order.
-    #[inline]
+    #[inline(always)]
     fn want(
         &self,
         account: u32,
@@ -504,6 +534,19 @@ impl Market {
 #[inline(never)]
 fn refuse_order<S: EventSink>(terms: &NewOrder, reason: RejectReason, sink: &mut S) -> Outcome {
     refuse(&Command::Place(*terms), reason, sink)
+}
+
+/// Whether it is a limit order for a quantity that rests until it is cancelled, without any attribute that
+/// needs a check of its own, and without a name.
+#[inline]
+fn is_plain(terms: &NewOrder) -> bool {
+    (terms.kind == OrderKind::Limit)
+        & (terms.time_in_force == TimeInForce::Gtc)
+        & (terms.post_only == PostOnly::Off)
+        & (terms.minimum_quantity == Quantity::ZERO)
+        & (terms.expire_at == Timestamp::ZERO)
+        & matches!(terms.size, OrderSize::Base(_))
+        & terms.client_order_id.is_empty()
 }
 
 /// Whether an order's attributes go together; says whether it can rest. Market orders rest only under
