@@ -8,8 +8,8 @@ use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
     AccountId, AmendTrigger, ClientOrderId, Command, CommandKind, ConditionalOrder, Event,
-    HaltScope, IcebergOrder, InstrumentId, MemberId, Name, OrderId, OrderList, OrderRef, Outcome,
-    RejectReason, Rejected, RestrictionTarget, Seq, Timestamp, TrailingOrder,
+    HaltScope, IcebergOrder, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderList, OrderRef,
+    Outcome, RejectReason, Rejected, RestrictionTarget, Seq, Timestamp, TrailingOrder,
 };
 
 impl Core {
@@ -27,13 +27,11 @@ impl Core {
         command: &Command,
         sink: &mut S,
     ) -> Outcome {
-        assert!(seq.0 == self.seq.0 + 1, "command {seq} does not follow command {}", self.seq);
-        assert!(time >= self.time, "time goes back from {} to {time} at command {seq}", self.time);
-        (self.seq, self.time) = (seq, time);
+        self.begin(seq, time);
         if matches!(command, Command::Tick) {
             return self.tick(sink);
         }
-        assert!(self.next_due() > time, "a tick is due before command {seq}");
+        self.assert_nothing_due(seq, time);
         // Each arm unwraps its own result: a result that the arms share is written field by field
         // and read at once as a whole, which makes the processor wait for its stores.
         match command {
@@ -55,6 +53,35 @@ impl Core {
                 Err(reason) => refuse(command, reason, sink),
             },
         }
+    }
+
+    /// [`Core::apply`] of the entry of an order, which spares the look at what the command is.
+    ///
+    /// # Panics
+    /// As [`Core::apply`].
+    #[inline]
+    pub fn apply_order<S: EventSink>(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        terms: &NewOrder,
+        sink: &mut S,
+    ) -> Outcome {
+        self.begin(seq, time);
+        self.assert_nothing_due(seq, time);
+        self.place(terms, sink)
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, seq: Seq, time: Timestamp) {
+        assert!(seq.0 == self.seq.0 + 1, "command {seq} does not follow command {}", self.seq);
+        assert!(time >= self.time, "time goes back from {} to {time} at command {seq}", self.time);
+        (self.seq, self.time) = (seq, time);
+    }
+
+    #[inline(always)]
+    fn assert_nothing_due(&self, seq: Seq, time: Timestamp) {
+        assert!(self.next_due() > time, "a tick is due before command {seq}");
     }
 
     #[inline(never)]

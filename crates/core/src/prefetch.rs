@@ -5,7 +5,7 @@
 //! for memory, one access after the other. Prefetching changes no state and no result.
 
 use crate::Core;
-use rialto_model::{Command, OrderRef};
+use rialto_model::{Command, NewOrder, OrderRef};
 
 impl Core {
     /// Prefetches the indexes to the memory that `command` needs. Best called
@@ -13,17 +13,9 @@ impl Core {
     #[inline]
     pub fn prefetch_far(&self, command: &Command) {
         match command {
-            Command::Place(terms) => {
-                if let Ok(at) = self.market(terms.instrument) {
-                    self.markets[usize::from(at)].book.prepare(terms.side, terms.price);
-                }
-            }
-            Command::Cancel { order: OrderRef::Id(id), .. } => self.orders.prefetch(*id),
-            Command::Amend(amend) => {
-                if let OrderRef::Id(id) = amend.order {
-                    self.orders.prefetch(id);
-                }
-            }
+            Command::Place(terms) => self.prefetch_entry_far(terms),
+            Command::Cancel { order, .. } => self.prefetch_order_far(order),
+            Command::Amend(amend) => self.prefetch_order_far(&amend.order),
             _ => {}
         }
     }
@@ -33,18 +25,45 @@ impl Core {
     #[inline]
     pub fn prefetch_near(&self, command: &Command) {
         match command {
-            Command::Place(terms) => {
-                if let Ok(slot) = self.accounts.slot(terms.account) {
-                    self.open.prefetch_link(self.accounts.get(slot).tail as usize);
-                }
-            }
-            Command::Cancel { order: OrderRef::Id(id), .. } => self.prefetch_end(*id),
-            Command::Amend(amend) => {
-                if let OrderRef::Id(id) = amend.order {
-                    self.prefetch_end(id);
-                }
-            }
+            Command::Place(terms) => self.prefetch_entry_near(terms),
+            Command::Cancel { order, .. } => self.prefetch_order_near(order),
+            Command::Amend(amend) => self.prefetch_order_near(&amend.order),
             _ => {}
+        }
+    }
+
+    /// [`Core::prefetch_far`] for the entry of an order.
+    #[inline]
+    pub fn prefetch_entry_far(&self, terms: &NewOrder) {
+        if let Ok(at) = self.market(terms.instrument) {
+            self.markets[usize::from(at)].book.prepare(terms.side, terms.price);
+        }
+    }
+
+    /// [`Core::prefetch_near`] for the entry of an order.
+    #[inline]
+    pub fn prefetch_entry_near(&self, terms: &NewOrder) {
+        if let Ok(slot) = self.accounts.slot(terms.account) {
+            self.open.prefetch_link(self.accounts.get(slot).tail as usize);
+        }
+    }
+
+    /// [`Core::prefetch_far`] for the end or a change of an order.
+    #[inline]
+    pub fn prefetch_order_far(&self, order: &OrderRef) {
+        if let OrderRef::Id(id) = order {
+            self.orders.prefetch(*id);
+        }
+    }
+
+    /// [`Core::prefetch_near`] for the end or a change of an order.
+    #[inline]
+    pub fn prefetch_order_near(&self, order: &OrderRef) {
+        if let OrderRef::Id(id) = order
+            && let Some(slot) = self.orders.find(*id)
+        {
+            self.open.prefetch(slot.index());
+            self.open.prefetch_link(slot.index());
         }
     }
 
@@ -52,12 +71,4 @@ impl Core {
     pub const PREFETCH_FAR: usize = 8;
     /// The distance, in commands, at which [`Core::prefetch_near`] is best.
     pub const PREFETCH_NEAR: usize = 3;
-
-    #[inline]
-    fn prefetch_end(&self, id: rialto_model::OrderId) {
-        if let Some(slot) = self.orders.find(id) {
-            self.open.prefetch(slot.index());
-            self.open.prefetch_link(slot.index());
-        }
-    }
 }

@@ -6,7 +6,8 @@ use crate::sabotage::Sabotage;
 use crate::state::EngineState;
 use rialto_core::Core;
 use rialto_model::{
-    Attribution, Command, Outcome, Seq, Timestamp, encode_attribution, encode_command,
+    Attribution, Command, NewOrder, Outcome, Seq, Timestamp, encode_attribution, encode_command,
+    encode_order,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -128,9 +129,18 @@ impl BatchBuilder {
 
     /// Journals a command at `time`, which must not be before the last one, and applies it. There
     /// must be room for it.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn sequence(&mut self, time: Timestamp, command: &Command) -> Answer {
         self.sequence_from(time, command, None)
+    }
+
+    /// [`BatchBuilder::sequence`] of the entry of an order.
+    #[inline]
+    pub(crate) fn sequence_order(&mut self, time: Timestamp, terms: &NewOrder) -> Answer {
+        let encode = |record: &mut [u8]| encode_order(time, terms, record);
+        self.write_and_apply(time, encode, |core, seq, events| {
+            core.apply_order(seq, time, terms, events)
+        })
     }
 
     /// The same with who sent the command, and why, if the rules know it.
@@ -146,7 +156,6 @@ impl BatchBuilder {
         self.sequence_from(time, command, attribution.as_ref())
     }
 
-    // Inlined, so that a command without an attribution does not look for one.
     #[inline(always)]
     fn sequence_from(
         &mut self,
@@ -154,24 +163,39 @@ impl BatchBuilder {
         command: &Command,
         attribution: Option<&Attribution>,
     ) -> Answer {
-        debug_assert!(time >= self.time, "stamped time went back");
-        let batch = self.open.as_mut().expect("the caller made room");
-        let seq = self.seq.next();
-        let record = batch.journal.reserve(COMMAND_RECORD_BYTES_MAX).expect("the caller made room");
         let is_cancel = matches!(command, Command::Cancel { .. });
         assert!(!(is_cancel && self.state.switch.is(Sabotage::PanicAtCancel)), "as it was told");
         let unjournaled = is_cancel && self.state.switch.is(Sabotage::ApplyWithoutJournal);
         let journaled = if unjournaled { &Command::Tick } else { command };
-        let before = match attribution {
-            Some(_) if self.state.switch.is(Sabotage::JournalWithoutAttribution) => 0,
-            Some(attribution) => encode_attribution(attribution, record),
-            None => 0,
+        let unattributed = self.state.switch.is(Sabotage::JournalWithoutAttribution);
+        let encode = |record: &mut [u8]| {
+            let before = match attribution {
+                Some(attribution) if !unattributed => encode_attribution(attribution, record),
+                _ => 0,
+            };
+            before + encode_command(time, journaled, &mut record[before..])
         };
-        let len = before + encode_command(time, journaled, &mut record[before..]);
+        self.write_and_apply(time, encode, |core, seq, events| {
+            core.apply_attributed(seq, time, command, attribution, events)
+        })
+    }
+
+    #[inline(always)]
+    fn write_and_apply(
+        &mut self,
+        time: Timestamp,
+        encode: impl FnOnce(&mut [u8]) -> usize,
+        apply: impl FnOnce(&mut Core, Seq, &mut Encoding<'_>) -> Outcome,
+    ) -> Answer {
+        debug_assert!(time >= self.time, "stamped time went back");
+        let batch = self.open.as_mut().expect("the caller made room");
+        let seq = self.seq.next();
+        let record = batch.journal.reserve(COMMAND_RECORD_BYTES_MAX).expect("the caller made room");
+        let len = encode(record);
         batch.journal.commit(len);
         let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");
         let mut events = Encoding::new(time, record);
-        let outcome = self.core.apply_attributed(seq, time, command, attribution, &mut events);
+        let outcome = apply(&mut self.core, seq, &mut events);
         let (len, execution) = events.finish();
         // A tick may enter orders, none of which is its own.
         let execution = match outcome {

@@ -3,7 +3,7 @@
 use crate::Level;
 use crate::batch::gate;
 use crate::batch_builder::BatchBuilder;
-use crate::ingress::{NoAnswer, PendingReply, ProducerRings, ProducerSet, Reply, Submission};
+use crate::ingress::{Entry, NoAnswer, PendingReply, ProducerRings, ProducerSet, Reply};
 use crate::marks::Phase;
 use crate::sabotage::Sabotage;
 use crate::signal::Progress;
@@ -20,6 +20,9 @@ use std::time::Duration;
 const FAIR_SHARE: usize = 128;
 /// The most commands of one step, so that its time stays accurate.
 const STEP_COMMANDS_MAX: usize = 512;
+
+/// How many entries ahead an entry is prefetched: another thread has just written it.
+const PREFETCH_ENTRY: usize = 16;
 
 /// Takes commands from all producers in turn. A step reads the clock once.
 pub(crate) struct Sequencer {
@@ -43,7 +46,7 @@ struct Barrier {
 /// Commands that are being taken from a ring. An answered command leaves the ring even if the next
 /// command panics; otherwise it would be answered again as not sequenced.
 struct Taking<'a> {
-    chunk: Option<ReadChunk<'a, Submission>>,
+    chunk: Option<ReadChunk<'a, Entry>>,
     count: usize,
 }
 
@@ -243,59 +246,74 @@ impl Sequencer {
             let at = places.checked_sub(front.len());
             at.map_or_else(|| front.get(places), |at| back.get(at))
         };
-        (0..Core::PREFETCH_FAR)
-            .filter_map(ahead)
-            .for_each(|far| builder.core().prefetch_far(&far.command));
-        for (at, submission) in front.iter().chain(back).enumerate() {
+        (0..Core::PREFETCH_FAR).filter_map(ahead).for_each(|far| far.prefetch_far(builder.core()));
+        for (at, entry) in front.iter().chain(back).enumerate() {
+            if let Some(coming) = ahead(at + PREFETCH_ENTRY) {
+                coming.prefetch();
+            }
             if let Some(far) = ahead(at + Core::PREFETCH_FAR) {
-                builder.core().prefetch_far(&far.command);
+                far.prefetch_far(builder.core());
             }
             if let Some(near) = ahead(at + Core::PREFETCH_NEAR) {
-                builder.core().prefetch_near(&near.command);
+                near.prefetch_near(builder.core());
             }
             if !builder.catch_up(now) || !builder.make_room() {
                 stop = Stop::NoRoom;
                 break;
             }
-            let gate = gate(self.level, submission.level);
-            let token = submission.token;
-            if let Command::SetRulesVersion { version } = submission.command
-                && (builder.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
-                && !self.state.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
+            let gate = gate(self.level, entry.level);
+            let token = entry.token;
+            let mut answer = if let Some(terms) = entry.order()
+                && at != attributed
             {
-                let through = builder.seq();
-                match self.barrier.take() {
-                    Some(barrier) if barrier.through == through => {
-                        if !self.state.snapshots.is_durable(through) {
-                            // Without the snapshot the change could not be undone, so that it is
-                            // not journaled. No mark will wake the caller.
-                            let reply = Reply { token, answer: Err(NoAnswer::NoSnapshot) };
-                            let _ = producer.answers.push(PendingReply { reply, gate });
-                            producer.shared.wake();
-                            taking.count += 1;
-                            if at == attributed {
-                                producer.attributions.take();
-                                attributed = producer.attributions.next();
+                builder.sequence_order(now, terms)
+            } else {
+                let command = match entry.command() {
+                    Some(command) => command,
+                    // It was there before its entry.
+                    None => *producer.long.peek().expect("an entry has its command"),
+                };
+                if let Command::SetRulesVersion { version } = command
+                    && (builder.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
+                    && !self.state.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
+                {
+                    let through = builder.seq();
+                    match self.barrier.take() {
+                        Some(barrier) if barrier.through == through => {
+                            if !self.state.snapshots.is_durable(through) {
+                                // Without the snapshot the change could not be undone, so that it is
+                                // not journaled. No mark will wake the caller.
+                                let reply = Reply { token, answer: Err(NoAnswer::NoSnapshot) };
+                                let _ = producer.answers.push(PendingReply { reply, gate });
+                                producer.shared.wake();
+                                taking.count += 1;
+                                let _ = producer.long.pop();
+                                if at == attributed {
+                                    producer.attributions.take();
+                                    attributed = producer.attributions.next();
+                                }
+                                continue;
                             }
-                            continue;
+                        }
+                        _ => {
+                            self.state.snapshots.request(through);
+                            self.state.follower.notify();
+                            self.barrier = Some(Barrier { through });
+                            stop = Stop::Barrier;
+                            break;
                         }
                     }
-                    _ => {
-                        self.state.snapshots.request(through);
-                        self.state.follower.notify();
-                        self.barrier = Some(Barrier { through });
-                        stop = Stop::Barrier;
-                        break;
-                    }
                 }
-            }
-            let command = &submission.command;
-            let mut answer = if at == attributed {
-                let attribution = producer.attributions.take();
-                attributed = producer.attributions.next();
-                builder.sequence_attributed(now, command, attribution)
-            } else {
-                builder.sequence(now, command)
+                if entry.is_long() {
+                    let _ = producer.long.pop();
+                }
+                if at == attributed {
+                    let attribution = producer.attributions.take();
+                    attributed = producer.attributions.next();
+                    builder.sequence_attributed(now, &command, attribution)
+                } else {
+                    builder.sequence(now, &command)
+                }
             };
             if self.state.switch.is(Sabotage::AnswerSomethingElse) {
                 answer.outcome = Outcome::Done;

@@ -57,7 +57,7 @@ pub use codec::{
     ATTRIBUTION_BYTES_MAX, COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX,
     EVENTS_CONTENT_TYPE, EVENTS_HEADER_BYTES, EventEncoder, EventIter, EventsFull,
     decode_attribution, decode_command, decode_events, encode_attribution, encode_command,
-    encode_event,
+    encode_event, encode_order,
 };
 pub use command::{Amend, AmendTrigger, Command, CommandKind, Deposit, MassCancel, Transfer};
 pub use contract::{ContractTerms, LotFees};

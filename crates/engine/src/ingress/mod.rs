@@ -1,9 +1,11 @@
 //! Submissions and replies: a pair of bounded rings for each producer.
 
+mod entry;
 mod producers;
 mod replies;
 mod submitter;
 
+pub(crate) use entry::Entry;
 pub(crate) use producers::{PendingReply, ProducerRings, ProducerSet, ProducerTable};
 pub use replies::{Answer, Execution, NoAnswer, Replies, Reply};
 pub use submitter::{Submission, SubmitError, Submitter};

@@ -1,10 +1,11 @@
 //! State that a producer shares with the engine's threads.
 
-use super::{ATTRIBUTED_MAX, PRODUCERS_MAX, Producer, Replies, Reply, Submission, Submitter};
+use super::entry::Entry;
+use super::{ATTRIBUTED_MAX, PRODUCERS_MAX, Producer, Replies, Reply, Submitter};
 use crate::Level;
 use crate::signal::Signal;
 use crate::state::EngineState;
-use rialto_model::Attribution;
+use rialto_model::{Attribution, Command};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -53,7 +54,9 @@ impl Attributions {
 /// The sequencer's end of a producer.
 pub(crate) struct ProducerRings {
     pub(crate) slot: usize,
-    pub(crate) submissions: rtrb::Consumer<Submission>,
+    pub(crate) submissions: rtrb::Consumer<Entry>,
+    /// The commands of submissions that are too long for their entries, in the same order.
+    pub(crate) long: rtrb::Consumer<Command>,
     pub(crate) attributions: Attributions,
     pub(crate) answers: rtrb::Producer<PendingReply>,
     pub(crate) shared: Arc<ProducerShared>,
@@ -72,7 +75,7 @@ pub(crate) struct ProducerShared {
     has_waker: AtomicBool,
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
     /// Submissions that were never sequenced, left when the sequencer ends.
-    pub(crate) abandoned: Mutex<Option<rtrb::Consumer<Submission>>>,
+    pub(crate) abandoned: Mutex<Option<rtrb::Consumer<Entry>>>,
 }
 
 impl ProducerShared {
@@ -179,12 +182,14 @@ impl ProducerTable {
             })
         });
         let (to_sequencer, submissions) = rtrb::RingBuffer::new(capacity);
+        let (long, long_commands) = rtrb::RingBuffer::new(capacity);
         let (answers, from_sequencer) = rtrb::RingBuffer::new(capacity);
         let (to_attribute, attributions) = rtrb::RingBuffer::new(ATTRIBUTED_MAX);
         if let (Some(slot), Ok(mut arrivals)) = (slot, self.arrivals.lock()) {
             let producer = ProducerRings {
                 slot,
                 submissions,
+                long: long_commands,
                 attributions: Attributions { ring: attributions, taken: 0 },
                 answers,
                 shared: Arc::clone(&shared),
@@ -199,6 +204,7 @@ impl ProducerTable {
         Producer::new(
             Submitter::new(
                 slot.map(|_| to_sequencer),
+                long,
                 to_attribute,
                 capacity,
                 Arc::clone(&shared),

@@ -1,6 +1,7 @@
 //! The submitting half of a producer.
 
 use super::PRODUCERS_MAX;
+use super::entry::Entry;
 use super::producers::{AttributedAt, ProducerShared};
 use crate::Level;
 use crate::marks::Phase;
@@ -40,7 +41,9 @@ pub enum SubmitError {
 
 /// The submitting half of a [`Producer`](crate::Producer).
 pub struct Submitter {
-    ring: Option<rtrb::Producer<Submission>>,
+    ring: Option<rtrb::Producer<Entry>>,
+    /// Commands that are too long for an entry.
+    long: rtrb::Producer<Command>,
     /// Attributions wait beside the submissions, whose entries stay as short as they are.
     attributions: rtrb::Producer<AttributedAt>,
     capacity: u64,
@@ -53,7 +56,8 @@ pub struct Submitter {
 
 impl Submitter {
     pub(super) fn new(
-        ring: Option<rtrb::Producer<Submission>>,
+        ring: Option<rtrb::Producer<Entry>>,
+        long: rtrb::Producer<Command>,
         attributions: rtrb::Producer<AttributedAt>,
         capacity: usize,
         shared: Arc<ProducerShared>,
@@ -61,6 +65,7 @@ impl Submitter {
     ) -> Self {
         Self {
             ring,
+            long,
             attributions,
             capacity: capacity as u64,
             submitted: 0,
@@ -82,7 +87,7 @@ impl Submitter {
         level: Option<Level>,
     ) -> Result<(), SubmitError> {
         self.room()?;
-        self.push(Submission { token, command: *command, level })
+        self.push(&Submission { token, command: *command, level })
     }
 
     /// Submits an attributed command; see
@@ -108,13 +113,17 @@ impl Submitter {
             self.state.stats.count_busy();
             return Err(SubmitError::Busy);
         }
-        self.push(Submission { token, command: *command, level })
+        self.push(&Submission { token, command: *command, level })
     }
 
     #[inline]
-    fn push(&mut self, submission: Submission) -> Result<(), SubmitError> {
+    fn push(&mut self, submission: &Submission) -> Result<(), SubmitError> {
         let ring = self.ring.as_mut().ok_or(SubmitError::TooManyProducers)?;
-        ring.push(submission).map_err(|_| SubmitError::Busy)?;
+        if ring.is_full() {
+            return Err(SubmitError::Busy);
+        }
+        // Neither refuses: there are never more long commands than entries, and the ring has room.
+        let _ = ring.push(enter(submission, &mut self.long));
         self.submitted += 1;
         self.tell();
         Ok(())
@@ -139,8 +148,11 @@ impl Submitter {
         let room = self.room()?;
         let ring = self.ring.as_mut().ok_or(SubmitError::TooManyProducers)?;
         let count = submissions.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        let (pushed, _) = ring.push_partial_slice(&submissions[..count]);
-        let pushed = pushed.len();
+        let count = count.min(ring.slots());
+        let Ok(chunk) = ring.write_chunk_uninit(count) else { return Err(SubmitError::Busy) };
+        let entries =
+            submissions[..count].iter().map(|submission| enter(submission, &mut self.long));
+        let pushed = chunk.fill_from_iter(entries);
         self.submitted += pushed as u64;
         self.tell();
         Ok(pushed)
@@ -171,6 +183,16 @@ impl Submitter {
         }
         Ok(self.capacity - (self.submitted - self.taken))
     }
+}
+
+/// The entry of a submission. A long command is in its own ring before its entry is.
+#[inline]
+fn enter(submission: &Submission, long: &mut rtrb::Producer<Command>) -> Entry {
+    let (entry, command) = Entry::of(submission);
+    if let Some(command) = command {
+        let _ = long.push(*command);
+    }
+    entry
 }
 
 impl Drop for Submitter {
@@ -206,7 +228,7 @@ mod tests {
         stepped.run_until_idle();
         let before = woken.load(Ordering::Relaxed);
         let late = Submission { token: 7, command: Command::Tick, level: None };
-        assert_eq!(submitter.push(late), Ok(()));
+        assert_eq!(submitter.push(&late), Ok(()));
 
         assert!(woken.load(Ordering::Relaxed) > before, "nobody else would wake the caller");
         let reply = replies.try_reply().expect("an answer");
@@ -224,7 +246,7 @@ mod tests {
         drop(stepped);
         let (mut submitter, mut replies) = engine.producer().split();
         let late = Submission { token: 7, command: Command::Tick, level: None };
-        assert_eq!(submitter.push(late), Ok(()));
+        assert_eq!(submitter.push(&late), Ok(()));
         engine.state.fail(crate::Fault::Panicked("sequencer"));
         let reply = replies.try_reply().expect("an answer");
         assert_eq!((reply.token, reply.outcome()), (7, Err(crate::NoAnswer::OutcomeUnknown)));

@@ -3,7 +3,8 @@
 use super::writer::{Amounts, Writer, halves, optional};
 use super::{COMMAND_HEADER_BYTES, VERSION, flag};
 use crate::{
-    Amend, Command, Condition, NewOrder, OrderRef, OrderSize, Quantity, Side, Timestamp, Transfer,
+    Amend, Command, CommandKind, Condition, NewOrder, OrderRef, OrderSize, Quantity, Side,
+    Timestamp, Transfer,
 };
 
 /// Bytes of the longest command.
@@ -21,11 +22,32 @@ pub const COMMAND_BYTES_MAX: usize = 216;
 pub fn encode_command(time: Timestamp, command: &Command, out: &mut [u8]) -> usize {
     let out: &mut [u8; COMMAND_BYTES_MAX] =
         out.first_chunk_mut().expect("the caller leaves room for the longest command");
+    encode(time, command.kind(), out, |writer| body(command, writer))
+}
+
+/// [`encode_command`] of the entry of an order.
+///
+/// # Panics
+///
+/// As there.
+#[inline]
+pub fn encode_order(time: Timestamp, order: &NewOrder, out: &mut [u8]) -> usize {
+    let out: &mut [u8; COMMAND_BYTES_MAX] =
+        out.first_chunk_mut().expect("the caller leaves room for the longest command");
+    encode(time, CommandKind::Place, out, |writer| place(order, writer))
+}
+
+#[inline(always)]
+fn encode(
+    time: Timestamp,
+    kind: CommandKind,
+    out: &mut [u8; COMMAND_BYTES_MAX],
+    body: impl FnOnce(&mut Writer<'_>) -> u16,
+) -> usize {
     let mut writer = Writer::new(out, COMMAND_HEADER_BYTES);
-    let flags = body(command, &mut writer);
+    let flags = body(&mut writer);
     let end = writer.end();
-    let head =
-        u64::from(command.kind().number()) | (u64::from(VERSION) << 8) | (u64::from(flags) << 16);
+    let head = u64::from(kind.number()) | (u64::from(VERSION) << 8) | (u64::from(flags) << 16);
     Writer::new(out, 0).words([head, time.0]);
     end
 }

@@ -15,7 +15,7 @@ mod writer;
 
 pub use attribution::{ATTRIBUTION_BYTES_MAX, decode_attribution, encode_attribution};
 pub use command_decode::decode_command;
-pub use command_encode::{COMMAND_BYTES_MAX, encode_command};
+pub use command_encode::{COMMAND_BYTES_MAX, encode_command, encode_order};
 pub use error::{DecodeError, DecodeFault};
 pub use event_decode::{EventIter, decode_events};
 pub use event_encode::{
