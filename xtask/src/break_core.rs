@@ -41,8 +41,8 @@ const ALTERATIONS: [Alteration; 50] = [
     Alteration {
         decision: "an expiry is refused before a price outside the collar",
         file: "place.rs",
-        from: "        let expire_at = self.expiry(market, terms)?;\n        if priced {\n",
-        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = self.expiry(market, terms)?;\n        if priced {\n",
+        from: "        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
+        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
         test: SHALLOW,
     },
     Alteration {
