@@ -5,6 +5,7 @@ use crate::book::LimitOrder;
 use crate::client_ids::Extension;
 use crate::instruments::{Market, check_sum};
 use crate::links::Link;
+use crate::named::Named;
 use crate::orders::{Attributes, Detail, Role};
 use crate::place::BALANCE_FIRST;
 use crate::triggers::{MARKS_MAX, WITH_TRAILING, WITH_TRIGGERS};
@@ -65,23 +66,16 @@ impl Core {
             let plan = self.plan_conditional(account, terms, condition, immediate)?;
             return Ok(self.wait_for_trigger(account, terms, &plan, (0, None), sink));
         }
-        if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, terms, Some(Extension::Condition(condition)), sink);
-        }
-        let plan = self.plan_conditional(account, terms, condition, immediate);
-        let answer = match &plan {
-            Ok(plan) => {
-                let order = self.following_order_id();
-                waiting(order, plan.limit, plan.quantity)
-            }
-            Err(reason) => Outcome::Rejected { reason: *reason },
-        };
-        let extension = Some(Extension::Condition(condition));
-        let at = self.client_ids.remember(account, terms, extension, answer, plan.is_ok());
-        let client = (at + 1, None);
-        let outcome = plan.map(|plan| self.wait_for_trigger(account, terms, &plan, client, sink));
-        self.shrink_client_ids();
-        outcome
+        let order = self.following_order_id();
+        self.enter_named(
+            &Named { account, terms, extension: Some(Extension::Condition(condition)) },
+            |core| core.plan_conditional(account, terms, condition, immediate),
+            |plan| waiting(order, plan.limit, plan.quantity),
+            |core, plan, client, sink| {
+                core.wait_for_trigger(account, terms, plan, (client, None), sink)
+            },
+            sink,
+        )
     }
 
     /// Makes all the checks of a conditional order, in the order that decides which reason is given.

@@ -54,6 +54,7 @@ mod limit_state;
 mod limits;
 mod links;
 mod matching;
+mod named;
 mod open_counts;
 mod order_lists;
 mod orders;

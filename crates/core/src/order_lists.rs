@@ -6,6 +6,7 @@ use crate::conditional::{WaitingPlan, is_sound_trail, waiting};
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::links::{Link, List, Part, WITH_LINKS, is_better};
+use crate::named::Named;
 use crate::place::{Extras, Plan};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -59,23 +60,14 @@ impl Core {
             return Ok(self.accept_list(account, list, &plan, 0, sink));
         }
         let extension = Some(Extension::List(list.links_hash()));
-        if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, terms, extension, sink);
-        }
-        let plan = self.plan_list(account, list);
         let order = self.following_order_id();
-        let answer = match &plan {
-            Ok(_) => waiting(order, Price::ZERO, Quantity::ZERO),
-            Err(reason) => Outcome::Rejected { reason: *reason },
-        };
-        let at = self.client_ids.remember(account, terms, extension, answer, plan.is_ok());
-        let outcome = plan.map(|plan| {
-            let outcome = self.accept_list(account, list, &plan, at + 1, sink);
-            self.client_ids.settle(at, outcome);
-            outcome
-        });
-        self.shrink_client_ids();
-        outcome
+        self.enter_named(
+            &Named { account, terms, extension },
+            |core| core.plan_list(account, list),
+            |_| waiting(order, Price::ZERO, Quantity::ZERO),
+            |core, plan, client, sink| core.accept_list(account, list, plan, client, sink),
+            sink,
+        )
     }
 
     fn plan_list(&self, account: u32, list: &OrderList) -> Result<ListPlan, RejectReason> {

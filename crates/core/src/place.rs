@@ -7,6 +7,7 @@ use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::links::Link;
+use crate::named::Named;
 use crate::orders::{Attributes, Role};
 use crate::ranges::Reach;
 use crate::taker::{Remaining, Taker};
@@ -121,64 +122,22 @@ impl Core {
         if !self.rules_since(WITH_MORE_ENTRIES) {
             known.minimum_quantity = Quantity::ZERO;
         }
-        if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
-            return self.repeat(at, &known, extension, sink);
-        }
-        let plan = match display_quantity {
-            Some(display_quantity) => self.plan_iceberg(account, terms, display_quantity),
-            None => self.plan(account, terms),
-        };
-        match plan {
-            Ok(plan) => {
-                let answer = first_answer(self.following_order_id());
-                let at = self.client_ids.remember(account, &known, extension, answer, true);
+        let order = self.following_order_id();
+        self.enter_named(
+            &Named { account, terms: &known, extension },
+            |core| match display_quantity {
+                Some(display_quantity) => core.plan_iceberg(account, terms, display_quantity),
+                None => core.plan(account, terms),
+            },
+            |_| first_answer(order),
+            |core, plan, client, sink| {
                 let display_quantity = display_quantity.unwrap_or(Quantity::ZERO);
-                let extras = Extras { client: at + 1, display_quantity, link: None };
+                let extras = Extras { client, display_quantity, link: None };
                 let mut budget = ORDERS_PER_COMMAND;
-                let outcome = self.accept(account, terms, &plan, extras, &mut budget, sink);
-                self.client_ids.settle(at, outcome);
-                self.shrink_client_ids();
-                Ok(outcome)
-            }
-            Err(reason) => {
-                let answer = Outcome::Rejected { reason };
-                self.client_ids.remember(account, &known, extension, answer, false);
-                self.shrink_client_ids();
-                Err(reason)
-            }
-        }
-    }
-
-    pub(crate) fn shrink_client_ids(&mut self) {
-        if self.rules_since(2) {
-            self.client_ids.shrink();
-        }
-    }
-
-    pub(crate) fn repeat<S: EventSink>(
-        &self,
-        at: u32,
-        terms: &NewOrder,
-        extension: Option<Extension>,
-        sink: &mut S,
-    ) -> Result<Outcome, RejectReason> {
-        let known = self.client_ids.get(at);
-        if known.terms != *terms || known.extension != extension {
-            return Err(RejectReason::ClientIdConflict);
-        }
-        let mut outcome = known.answer;
-        let (mut order, mut reject) = (OrderId(0), None);
-        match &mut outcome {
-            Outcome::Order { order: first, repeated, .. } => {
-                *repeated = true;
-                order = *first;
-            }
-            Outcome::Rejected { reason } => reject = Some(*reason),
-            _ => unreachable!("the answer to an order is an order or a refusal"),
-        }
-        let name = terms.client_order_id;
-        sink.event(&Event::Repeated { account: terms.account, name, order, reject });
-        Ok(outcome)
+                core.accept(account, terms, plan, extras, &mut budget, sink)
+            },
+            sink,
+        )
     }
 
     /// Makes all the checks of an order, in the order that decides which reason is given.
