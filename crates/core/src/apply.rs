@@ -55,7 +55,7 @@ impl Core {
         }
     }
 
-    /// [`Core::apply`] of the entry of an order, which spares the look at what the command is.
+    /// [`Core::apply`] for the entry of an order, without a [`Command`] around its terms.
     ///
     /// # Panics
     /// As [`Core::apply`].

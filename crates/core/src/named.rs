@@ -4,17 +4,19 @@ use crate::client_ids::Extension;
 use crate::{Core, EventSink};
 use rialto_model::{Event, NewOrder, OrderId, Outcome, RejectReason};
 
-/// What is entered, and how the memory of client order ids tells it from anything else.
+/// An order or a list that is entered under a client order id.
 pub(crate) struct Named<'a> {
     /// The account's slot.
     pub(crate) account: u32,
     pub(crate) terms: &'a NewOrder,
+    /// What must be equal, beside the terms, for a repetition.
     pub(crate) extension: Option<Extension>,
 }
 
 impl Core {
-    /// Enters what has a client order id. `plan` checks it, `answer` is the answer before it is entered, and
-    /// `enter` enters it, with the entry of its client order id plus one.
+    /// Enters an order or a list under its client order id. `plan` checks it, `answer` makes the answer that is
+    /// remembered until it is entered, and `enter` enters it. The number that `enter` is given is the entry of
+    /// the client order id plus one.
     #[inline]
     pub(crate) fn enter_named<P, S: EventSink>(
         &mut self,

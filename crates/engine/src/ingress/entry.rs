@@ -1,5 +1,5 @@
 //! Entries of a producer's ring. The sequencer reads each from another processor's cache, so that an entry
-//! is two cache lines: the commands that nearly all are, and a sign in place of any longer one.
+//! is two cache lines. It holds an order, a cancel or an amendment, and a marker in place of any other command.
 
 use super::Submission;
 use crate::Level;
