@@ -30,7 +30,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 const OFF_TICK: Test = ("model_boundaries", "an_order_slides_to_a_tick_from_a_price_off_the_tick");
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 50] = [
+const ALTERATIONS: [Alteration; 51] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -43,6 +43,13 @@ const ALTERATIONS: [Alteration; 50] = [
         file: "place.rs",
         from: "        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
         to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an order is checked as a plain one only if it is plain",
+        file: "place.rs",
+        from: "        & (terms.post_only == PostOnly::Off)\n        & (terms.minimum_quantity",
+        to: "        & (terms.minimum_quantity",
         test: SHALLOW,
     },
     Alteration {
