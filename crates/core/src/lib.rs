@@ -108,7 +108,6 @@ use crate::work::BackgroundQueue;
 use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
 
 pub use accounts::Member;
-pub use book::prefetch_value;
 pub use extremes::Extremes;
 pub use invariants::Violation;
 pub use ledger::Balance;

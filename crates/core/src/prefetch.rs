@@ -13,7 +13,7 @@ impl Core {
     #[inline]
     pub fn prefetch_far(&self, command: &Command) {
         match command {
-            Command::Place(terms) => self.prefetch_entry_far(terms),
+            Command::Place(terms) => self.prefetch_new_order_far(terms),
             Command::Cancel { order, .. } => self.prefetch_order_far(order),
             Command::Amend(amend) => self.prefetch_order_far(&amend.order),
             _ => {}
@@ -25,30 +25,30 @@ impl Core {
     #[inline]
     pub fn prefetch_near(&self, command: &Command) {
         match command {
-            Command::Place(terms) => self.prefetch_entry_near(terms),
+            Command::Place(terms) => self.prefetch_new_order_near(terms),
             Command::Cancel { order, .. } => self.prefetch_order_near(order),
             Command::Amend(amend) => self.prefetch_order_near(&amend.order),
             _ => {}
         }
     }
 
-    /// [`Core::prefetch_far`] for the entry of an order.
+    /// [`Core::prefetch_far`] of `Command::Place`.
     #[inline]
-    pub fn prefetch_entry_far(&self, terms: &NewOrder) {
+    pub fn prefetch_new_order_far(&self, terms: &NewOrder) {
         if let Ok(at) = self.market(terms.instrument) {
             self.markets[usize::from(at)].book.prepare(terms.side, terms.price);
         }
     }
 
-    /// [`Core::prefetch_near`] for the entry of an order.
+    /// [`Core::prefetch_near`] of `Command::Place`.
     #[inline]
-    pub fn prefetch_entry_near(&self, terms: &NewOrder) {
+    pub fn prefetch_new_order_near(&self, terms: &NewOrder) {
         if let Ok(slot) = self.accounts.slot(terms.account) {
             self.open.prefetch_link(self.accounts.get(slot).tail as usize);
         }
     }
 
-    /// [`Core::prefetch_far`] for the end or a change of an order.
+    /// [`Core::prefetch_far`] of a command that cancels or amends an order.
     #[inline]
     pub fn prefetch_order_far(&self, order: &OrderRef) {
         if let OrderRef::Id(id) = order {
@@ -56,7 +56,7 @@ impl Core {
         }
     }
 
-    /// [`Core::prefetch_near`] for the end or a change of an order.
+    /// [`Core::prefetch_near`] of a command that cancels or amends an order.
     #[inline]
     pub fn prefetch_order_near(&self, order: &OrderRef) {
         if let OrderRef::Id(id) = order

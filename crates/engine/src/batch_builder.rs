@@ -134,7 +134,7 @@ impl BatchBuilder {
         self.sequence_from(time, command, None)
     }
 
-    /// [`BatchBuilder::sequence`] of the entry of an order.
+    /// [`BatchBuilder::sequence`] of `Command::Place(*terms)`, without building the command.
     #[inline]
     pub(crate) fn sequence_order(&mut self, time: Timestamp, terms: &NewOrder) -> Answer {
         let encode = |record: &mut [u8]| encode_order(time, terms, record);
@@ -143,7 +143,7 @@ impl BatchBuilder {
         })
     }
 
-    /// The same with who sent the command, and why, if the rules know it.
+    /// [`BatchBuilder::sequence`] with who sent the command, and why, if the rules know it.
     #[cold]
     #[inline(never)]
     pub(crate) fn sequence_attributed(

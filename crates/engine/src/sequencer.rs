@@ -21,9 +21,6 @@ const FAIR_SHARE: usize = 128;
 /// The most commands of one step, so that its time stays accurate.
 const STEP_COMMANDS_MAX: usize = 512;
 
-/// How many entries ahead an entry is prefetched: another thread has just written it.
-const PREFETCH_ENTRY: usize = 16;
-
 /// Takes commands from all producers in turn. A step reads the clock once.
 pub(crate) struct Sequencer {
     /// `None` only after [`Sequencer::finish`].
@@ -248,9 +245,6 @@ impl Sequencer {
         };
         (0..Core::PREFETCH_FAR).filter_map(ahead).for_each(|far| far.prefetch_far(builder.core()));
         for (at, entry) in front.iter().chain(back).enumerate() {
-            if let Some(coming) = ahead(at + PREFETCH_ENTRY) {
-                coming.prefetch();
-            }
             if let Some(far) = ahead(at + Core::PREFETCH_FAR) {
                 far.prefetch_far(builder.core());
             }
@@ -268,11 +262,7 @@ impl Sequencer {
             {
                 builder.sequence_order(now, terms)
             } else {
-                let command = match entry.command() {
-                    Some(command) => command,
-                    // It was there before its entry.
-                    None => *producer.long.peek().expect("an entry has its command"),
-                };
+                let command = producer.others.command(entry);
                 if let Command::SetRulesVersion { version } = command
                     && (builder.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
                     && !self.state.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
@@ -287,7 +277,7 @@ impl Sequencer {
                                 let _ = producer.answers.push(PendingReply { reply, gate });
                                 producer.shared.wake();
                                 taking.count += 1;
-                                let _ = producer.long.pop();
+                                producer.others.take(entry);
                                 if at == attributed {
                                     producer.attributions.take();
                                     attributed = producer.attributions.next();
@@ -304,9 +294,7 @@ impl Sequencer {
                         }
                     }
                 }
-                if entry.is_long() {
-                    let _ = producer.long.pop();
-                }
+                producer.others.take(entry);
                 if at == attributed {
                     let attribution = producer.attributions.take();
                     attributed = producer.attributions.next();

@@ -47,7 +47,6 @@ pub use level::LevelView;
 pub use limit::{Fill, LimitOrderBook};
 pub use orders::{BookRefusal, Order, Orders, Slot};
 pub(crate) use prefetch::prefetch;
-pub use prefetch::prefetch_value;
 pub use resting::{Book, Filled, LimitOrder};
 pub use uncross::{CallLevel, UncrossTerms, Uncrossing, price_grid, uncross, uncross_call};
 pub(crate) use uncross::{Part, Progress, UncrossSearch};

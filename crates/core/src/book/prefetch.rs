@@ -6,32 +6,17 @@
 
 /// Prefetches the cache line of a value.
 #[inline(always)]
-pub(crate) fn prefetch<T>(value: &T) {
-    prefetch_at(std::ptr::from_ref(value).cast());
-}
-
-#[inline(always)]
 #[allow(unsafe_code)]
-fn prefetch_at(address: *const u8) {
+pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing and faults on nothing, whatever the address; here it is
-        // within a live value. SSE, which it belongs to, is part of every x86-64 processor.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+        // that of a live value. SSE, which it belongs to, is part of every x86-64 processor.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
-/// Prefetches all cache lines of a value.
-#[inline(always)]
-pub fn prefetch_value<T>(value: &T) {
-    const LINE_BYTES: usize = 64;
-    let first = std::ptr::from_ref(value).cast::<u8>();
-    for at in (0..size_of::<T>()).step_by(LINE_BYTES) {
-        prefetch_at(first.wrapping_add(at));
-    }
+    let _ = value;
 }
 
 #[cfg(test)]
@@ -42,9 +27,6 @@ mod tests {
     fn a_prefetched_value_stays_as_it_is() {
         let values = vec![7_u64; 100_000];
         values.iter().for_each(prefetch);
-        values
-            .chunks_exact(32)
-            .for_each(|chunk| prefetch_value::<[u64; 32]>(chunk.try_into().unwrap()));
         prefetch(&());
         assert!(values.iter().all(|value| *value == 7));
     }

@@ -1,9 +1,9 @@
-//! Entries of a producer's ring. The sequencer reads each from another processor's cache, so that an entry
-//! is two cache lines. It holds an order, a cancel or an amendment, and a marker in place of any other command.
+//! Entries of a producer's ring. The sequencer reads each from another processor's cache, which is why an
+//! entry has only two cache lines. It holds an order, a cancel or an amendment, and a marker in place of any
+//! other command, which is in a second ring.
 
-use super::Submission;
 use crate::Level;
-use rialto_core::{Core, prefetch_value};
+use rialto_core::Core;
 use rialto_model::{AccountId, Amend, Command, NewOrder, OrderRef};
 
 /// A submission in a ring.
@@ -26,30 +26,67 @@ enum Short {
         order: OrderRef,
     },
     Amend(Amend),
-    /// The next of the producer's long commands.
-    Long,
+    /// The next one of the second ring.
+    Other,
+}
+
+/// The producer's end of the second ring.
+pub(super) struct OtherSender(rtrb::Producer<Command>);
+
+/// The sequencer's end of the second ring.
+pub(crate) struct OtherCommands(rtrb::Consumer<Command>);
+
+/// The second ring of a producer of this capacity.
+pub(super) fn other_commands(capacity: usize) -> (OtherSender, OtherCommands) {
+    let (sender, receiver) = rtrb::RingBuffer::new(capacity);
+    (OtherSender(sender), OtherCommands(receiver))
+}
+
+impl OtherSender {
+    /// The entry of a command, which is in the second ring before its entry is in the first.
+    ///
+    /// # Panics
+    /// If the first ring has no room for the entry.
+    #[inline]
+    pub(super) fn entry(&mut self, token: u64, command: &Command, level: Option<Level>) -> Entry {
+        let command = match command {
+            Command::Place(terms) => Short::Place(*terms),
+            Command::Cancel { account, order } => {
+                Short::Cancel { account: *account, order: *order }
+            }
+            Command::Amend(amend) => Short::Amend(*amend),
+            other => {
+                // Of an abandoned producer only the entries are read.
+                let has_room = self.0.push(*other).is_ok() || self.0.is_abandoned();
+                assert!(has_room, "the second ring has room whenever the first has");
+                Short::Other
+            }
+        };
+        Entry { command, token, level }
+    }
+}
+
+impl OtherCommands {
+    /// The command of the next entry. One of the second ring stays there.
+    pub(crate) fn command(&self, entry: &Entry) -> Command {
+        match entry.command {
+            Short::Place(terms) => Command::Place(terms),
+            Short::Cancel { account, order } => Command::Cancel { account, order },
+            Short::Amend(amend) => Command::Amend(amend),
+            Short::Other => *self.0.peek().expect("it was there before its entry"),
+        }
+    }
+
+    /// Takes the command of the next entry from the second ring, if it is there.
+    #[inline]
+    pub(crate) fn take(&mut self, entry: &Entry) {
+        if matches!(entry.command, Short::Other) {
+            let _ = self.0.pop();
+        }
+    }
 }
 
 impl Entry {
-    /// The entry of a submission, and its command if that is too long for it.
-    #[inline]
-    pub(crate) fn of(submission: &Submission) -> (Entry, Option<&Command>) {
-        let Submission { token, command, level } = submission;
-        let (command, long) = match command {
-            Command::Place(terms) => (Short::Place(*terms), None),
-            Command::Cancel { account, order } => {
-                (Short::Cancel { account: *account, order: *order }, None)
-            }
-            Command::Amend(amend) => (Short::Amend(*amend), None),
-            long => (Short::Long, Some(long)),
-        };
-        (Entry { command, token: *token, level: *level }, long)
-    }
-
-    pub(crate) fn is_long(&self) -> bool {
-        matches!(self.command, Short::Long)
-    }
-
     /// The terms, if it enters an order.
     #[inline]
     pub(crate) fn order(&self) -> Option<&NewOrder> {
@@ -59,30 +96,14 @@ impl Entry {
         }
     }
 
-    /// The command, or `None` if it is the next of the long ones.
-    pub(crate) fn command(&self) -> Option<Command> {
-        match self.command {
-            Short::Place(terms) => Some(Command::Place(terms)),
-            Short::Cancel { account, order } => Some(Command::Cancel { account, order }),
-            Short::Amend(amend) => Some(Command::Amend(amend)),
-            Short::Long => None,
-        }
-    }
-
-    /// Prefetches the entry itself.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        prefetch_value(self);
-    }
-
     /// As [`Core::prefetch_far`].
     #[inline]
     pub(crate) fn prefetch_far(&self, core: &Core) {
         match &self.command {
-            Short::Place(terms) => core.prefetch_entry_far(terms),
+            Short::Place(terms) => core.prefetch_new_order_far(terms),
             Short::Cancel { order, .. } => core.prefetch_order_far(order),
             Short::Amend(amend) => core.prefetch_order_far(&amend.order),
-            Short::Long => {}
+            Short::Other => {}
         }
     }
 
@@ -90,10 +111,10 @@ impl Entry {
     #[inline]
     pub(crate) fn prefetch_near(&self, core: &Core) {
         match &self.command {
-            Short::Place(terms) => core.prefetch_entry_near(terms),
+            Short::Place(terms) => core.prefetch_new_order_near(terms),
             Short::Cancel { order, .. } => core.prefetch_order_near(order),
             Short::Amend(amend) => core.prefetch_order_near(&amend.order),
-            Short::Long => {}
+            Short::Other => {}
         }
     }
 }

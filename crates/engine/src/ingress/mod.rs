@@ -1,4 +1,4 @@
-//! Submissions and replies: a pair of bounded rings for each producer.
+//! Submissions and replies: bounded rings between each producer and the sequencer.
 
 mod entry;
 mod producers;

@@ -1,11 +1,11 @@
 //! State that a producer shares with the engine's threads.
 
-use super::entry::Entry;
+use super::entry::{Entry, OtherCommands, other_commands};
 use super::{ATTRIBUTED_MAX, PRODUCERS_MAX, Producer, Replies, Reply, Submitter};
 use crate::Level;
 use crate::signal::Signal;
 use crate::state::EngineState;
-use rialto_model::{Attribution, Command};
+use rialto_model::Attribution;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -55,8 +55,7 @@ impl Attributions {
 pub(crate) struct ProducerRings {
     pub(crate) slot: usize,
     pub(crate) submissions: rtrb::Consumer<Entry>,
-    /// The commands of submissions that are too long for their entries, in the same order.
-    pub(crate) long: rtrb::Consumer<Command>,
+    pub(crate) others: OtherCommands,
     pub(crate) attributions: Attributions,
     pub(crate) answers: rtrb::Producer<PendingReply>,
     pub(crate) shared: Arc<ProducerShared>,
@@ -182,14 +181,14 @@ impl ProducerTable {
             })
         });
         let (to_sequencer, submissions) = rtrb::RingBuffer::new(capacity);
-        let (long, long_commands) = rtrb::RingBuffer::new(capacity);
+        let (other_sender, others) = other_commands(capacity);
         let (answers, from_sequencer) = rtrb::RingBuffer::new(capacity);
         let (to_attribute, attributions) = rtrb::RingBuffer::new(ATTRIBUTED_MAX);
         if let (Some(slot), Ok(mut arrivals)) = (slot, self.arrivals.lock()) {
             let producer = ProducerRings {
                 slot,
                 submissions,
-                long: long_commands,
+                others,
                 attributions: Attributions { ring: attributions, taken: 0 },
                 answers,
                 shared: Arc::clone(&shared),
@@ -204,7 +203,7 @@ impl ProducerTable {
         Producer::new(
             Submitter::new(
                 slot.map(|_| to_sequencer),
-                long,
+                other_sender,
                 to_attribute,
                 capacity,
                 Arc::clone(&shared),

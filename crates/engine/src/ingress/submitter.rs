@@ -1,7 +1,7 @@
 //! The submitting half of a producer.
 
 use super::PRODUCERS_MAX;
-use super::entry::Entry;
+use super::entry::{Entry, OtherSender};
 use super::producers::{AttributedAt, ProducerShared};
 use crate::Level;
 use crate::marks::Phase;
@@ -42,8 +42,7 @@ pub enum SubmitError {
 /// The submitting half of a [`Producer`](crate::Producer).
 pub struct Submitter {
     ring: Option<rtrb::Producer<Entry>>,
-    /// Commands that are too long for an entry.
-    long: rtrb::Producer<Command>,
+    others: OtherSender,
     /// Attributions wait beside the submissions, whose entries stay as short as they are.
     attributions: rtrb::Producer<AttributedAt>,
     capacity: u64,
@@ -57,7 +56,7 @@ pub struct Submitter {
 impl Submitter {
     pub(super) fn new(
         ring: Option<rtrb::Producer<Entry>>,
-        long: rtrb::Producer<Command>,
+        others: OtherSender,
         attributions: rtrb::Producer<AttributedAt>,
         capacity: usize,
         shared: Arc<ProducerShared>,
@@ -65,7 +64,7 @@ impl Submitter {
     ) -> Self {
         Self {
             ring,
-            long,
+            others,
             attributions,
             capacity: capacity as u64,
             submitted: 0,
@@ -87,7 +86,7 @@ impl Submitter {
         level: Option<Level>,
     ) -> Result<(), SubmitError> {
         self.room()?;
-        self.push(&Submission { token, command: *command, level })
+        self.push(token, command, level)
     }
 
     /// Submits an attributed command; see
@@ -113,17 +112,22 @@ impl Submitter {
             self.state.stats.count_busy();
             return Err(SubmitError::Busy);
         }
-        self.push(&Submission { token, command: *command, level })
+        self.push(token, command, level)
     }
 
     #[inline]
-    fn push(&mut self, submission: &Submission) -> Result<(), SubmitError> {
+    fn push(
+        &mut self,
+        token: u64,
+        command: &Command,
+        level: Option<Level>,
+    ) -> Result<(), SubmitError> {
         let ring = self.ring.as_mut().ok_or(SubmitError::TooManyProducers)?;
         if ring.is_full() {
             return Err(SubmitError::Busy);
         }
-        // Neither refuses: there are never more long commands than entries, and the ring has room.
-        let _ = ring.push(enter(submission, &mut self.long));
+        // It has room.
+        let _ = ring.push(self.others.entry(token, command, level));
         self.submitted += 1;
         self.tell();
         Ok(())
@@ -148,10 +152,12 @@ impl Submitter {
         let room = self.room()?;
         let ring = self.ring.as_mut().ok_or(SubmitError::TooManyProducers)?;
         let count = submissions.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        let count = count.min(ring.slots());
-        let Ok(chunk) = ring.write_chunk_uninit(count) else { return Err(SubmitError::Busy) };
-        let entries =
-            submissions[..count].iter().map(|submission| enter(submission, &mut self.long));
+        // The sequencer's position is read only if the one that was read last leaves too little room.
+        let count = if ring.cached_slots() < count { count.min(ring.slots()) } else { count };
+        let chunk = ring.write_chunk_uninit(count).expect("so many places are free");
+        let entries = submissions[..count].iter().map(|submission| {
+            self.others.entry(submission.token, &submission.command, submission.level)
+        });
         let pushed = chunk.fill_from_iter(entries);
         self.submitted += pushed as u64;
         self.tell();
@@ -183,16 +189,6 @@ impl Submitter {
         }
         Ok(self.capacity - (self.submitted - self.taken))
     }
-}
-
-/// The entry of a submission. A long command is in its own ring before its entry is.
-#[inline]
-fn enter(submission: &Submission, long: &mut rtrb::Producer<Command>) -> Entry {
-    let (entry, command) = Entry::of(submission);
-    if let Some(command) = command {
-        let _ = long.push(*command);
-    }
-    entry
 }
 
 impl Drop for Submitter {
@@ -227,8 +223,7 @@ mod tests {
         engine.close_intake();
         stepped.run_until_idle();
         let before = woken.load(Ordering::Relaxed);
-        let late = Submission { token: 7, command: Command::Tick, level: None };
-        assert_eq!(submitter.push(&late), Ok(()));
+        assert_eq!(submitter.push(7, &Command::Tick, None), Ok(()));
 
         assert!(woken.load(Ordering::Relaxed) > before, "nobody else would wake the caller");
         let reply = replies.try_reply().expect("an answer");
@@ -245,8 +240,7 @@ mod tests {
         // As after a panic: the sequencer is gone, and its fault is reported slightly later.
         drop(stepped);
         let (mut submitter, mut replies) = engine.producer().split();
-        let late = Submission { token: 7, command: Command::Tick, level: None };
-        assert_eq!(submitter.push(&late), Ok(()));
+        assert_eq!(submitter.push(7, &Command::Tick, None), Ok(()));
         engine.state.fail(crate::Fault::Panicked("sequencer"));
         let reply = replies.try_reply().expect("an answer");
         assert_eq!((reply.token, reply.outcome()), (7, Err(crate::NoAnswer::OutcomeUnknown)));
