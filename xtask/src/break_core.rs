@@ -41,12 +41,12 @@ const ALTERATIONS: [Alteration; 51] = [
     Alteration {
         decision: "an expiry is refused before a price outside the collar",
         file: "place.rs",
-        from: "        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
-        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
+        from: "        let expire_at = if SIMPLE { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
+        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = if SIMPLE { Timestamp::MAX } else { self.expiry(market, terms)? };\n        if priced {\n",
         test: SHALLOW,
     },
     Alteration {
-        decision: "an order is checked as a plain one only if it is plain",
+        decision: "an order that is post-only is not checked as a simple one",
         file: "place.rs",
         from: "        & (terms.post_only == PostOnly::Off)\n        & (terms.minimum_quantity",
         to: "        & (terms.minimum_quantity",

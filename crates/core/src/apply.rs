@@ -55,7 +55,7 @@ impl Core {
         }
     }
 
-    /// [`Core::apply`] for the entry of an order, without a [`Command`] around its terms.
+    /// Applies `Command::Place(*terms)` without building the command.
     ///
     /// # Panics
     /// As [`Core::apply`].

@@ -66,11 +66,9 @@ impl Core {
             let plan = self.plan_conditional(account, terms, condition, immediate)?;
             return Ok(self.wait_for_trigger(account, terms, &plan, (0, None), sink));
         }
-        let order = self.following_order_id();
         self.enter_named(
             &Named { account, terms, extension: Some(Extension::Condition(condition)) },
             |core| core.plan_conditional(account, terms, condition, immediate),
-            |plan| waiting(order, plan.limit, plan.quantity),
             |core, plan, client, sink| {
                 core.wait_for_trigger(account, terms, plan, (client, None), sink)
             },

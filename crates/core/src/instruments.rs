@@ -247,13 +247,13 @@ impl Market {
         leaving: Quantity,
         orders_max: u32,
     ) -> Result<(), RejectReason> {
-        check_sum(|| Quantity(self.held(side, price).0 - leaving.0), quantity, orders_max)
+        check_sum(|| Quantity(self.quantity_at(side, price).0 - leaving.0), quantity, orders_max)
     }
 
     /// The quantity at a price.
     #[cold]
     #[inline(never)]
-    fn held(&self, side: Side, price: Price) -> Quantity {
+    fn quantity_at(&self, side: Side, price: Price) -> Quantity {
         self.book.level(side, price).map_or(Quantity::ZERO, |level| level.quantity)
     }
 

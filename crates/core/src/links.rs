@@ -191,13 +191,13 @@ impl Core {
         let open = self.open_counts.get(account, market);
         match self.markets[usize::from(market)].queued_lists.is_empty() {
             true => open,
-            false => open + self.queued_orders(account, market),
+            false => open + self.queued_lists_of(account, market),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn queued_orders(&self, account: u32, market: u16) -> u32 {
+    fn queued_lists_of(&self, account: u32, market: u16) -> u32 {
         self.queued_counts.get(account, market)
     }
 

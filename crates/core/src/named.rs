@@ -2,7 +2,7 @@
 
 use crate::client_ids::Extension;
 use crate::{Core, EventSink};
-use rialto_model::{Event, NewOrder, OrderId, Outcome, RejectReason};
+use rialto_model::{Event, NewOrder, OrderId, OrderStatus, Outcome, Price, Quantity, RejectReason};
 
 /// An order or a list that is entered under a client order id.
 pub(crate) struct Named<'a> {
@@ -14,15 +14,13 @@ pub(crate) struct Named<'a> {
 }
 
 impl Core {
-    /// Enters an order or a list under its client order id. `plan` checks it, `answer` makes the answer that is
-    /// remembered until it is entered, and `enter` enters it. The number that `enter` is given is the entry of
-    /// the client order id plus one.
+    /// Enters an order or a list under its client order id: `plan` checks it, and `enter` enters it, with
+    /// [`Detail::client`](crate::orders::Detail::client) of its orders.
     #[inline]
     pub(crate) fn enter_named<P, S: EventSink>(
         &mut self,
         named: &Named<'_>,
         plan: impl FnOnce(&Core) -> Result<P, RejectReason>,
-        answer: impl FnOnce(&P) -> Outcome,
         enter: impl FnOnce(&mut Core, &P, u32, &mut S) -> Outcome,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
@@ -31,8 +29,10 @@ impl Core {
             return self.repeat(at, terms, extension, sink);
         }
         let plan = plan(self);
-        let first =
-            plan.as_ref().map_or_else(|reason| Outcome::Rejected { reason: *reason }, answer);
+        let first = match &plan {
+            Ok(_) => first_answer(self.following_order_id()),
+            Err(reason) => Outcome::Rejected { reason: *reason },
+        };
         let at = self.client_ids.remember(account, terms, extension, first, plan.is_ok());
         let outcome = plan.map(|plan| {
             let outcome = enter(self, &plan, at + 1, sink);
@@ -70,5 +70,17 @@ impl Core {
         let name = terms.client_order_id;
         sink.event(&Event::Repeated { account: terms.account, name, order, reject });
         Ok(outcome)
+    }
+}
+
+/// The placeholder in the memory of client order ids until the first answer is known.
+fn first_answer(order: OrderId) -> Outcome {
+    Outcome::Order {
+        order,
+        status: OrderStatus::Open,
+        price: Price::ZERO,
+        filled: Quantity::ZERO,
+        remaining: Quantity::ZERO,
+        repeated: false,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::apply::refuse;
 use crate::client_ids::Extension;
-use crate::conditional::{WaitingPlan, is_sound_trail, waiting};
+use crate::conditional::{WaitingPlan, is_sound_trail};
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::links::{Link, List, Part, WITH_LINKS, is_better};
@@ -60,11 +60,9 @@ impl Core {
             return Ok(self.accept_list(account, list, &plan, 0, sink));
         }
         let extension = Some(Extension::List(list.links_hash()));
-        let order = self.following_order_id();
         self.enter_named(
             &Named { account, terms, extension },
             |core| core.plan_list(account, list),
-            |_| waiting(order, Price::ZERO, Quantity::ZERO),
             |core, plan, client, sink| core.accept_list(account, list, plan, client, sink),
             sink,
         )

@@ -1,4 +1,4 @@
-//! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
+//! Entering an order: the checks in their fixed order, and acceptance.
 
 use crate::apply::refuse;
 use crate::client_ids::Extension;
@@ -30,6 +30,7 @@ const LEVELS_TAKEN: usize = 5;
 const PREPARED_AHEAD: u64 = 8;
 
 /// An order that has passed all checks.
+#[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) market: u16,
     pub(crate) limit: Price,
@@ -54,7 +55,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
-    /// Of a plain order without a client order id.
+    /// Of an order that has none of it.
     pub(crate) const NONE: Extras =
         Extras { client: 0, display_quantity: Quantity::ZERO, link: None };
 }
@@ -70,10 +71,12 @@ impl Core {
             Ok(account) => account,
             Err(reason) => return refuse_order(terms, reason, sink),
         };
-        if !is_plain(terms) {
+        if !is_simple(terms) {
             return self.place_other(account, terms, sink);
         }
-        match self.checked_plan::<true>(account, terms) {
+        let plan = self.checked_plan::<true>(account, terms);
+        debug_assert_eq!(plan, self.plan(account, terms), "{terms:?}");
+        match plan {
             // The outcome is built in the caller's memory: copying it would wait until earlier
             // writes have reached the cache.
             Ok(plan) => {
@@ -84,7 +87,7 @@ impl Core {
         }
     }
 
-    /// Places an order that is not plain.
+    /// Places an order that is not [simple](is_simple).
     #[inline(never)]
     fn place_other<S: EventSink>(
         &mut self,
@@ -122,14 +125,12 @@ impl Core {
         if !self.rules_since(WITH_MORE_ENTRIES) {
             known.minimum_quantity = Quantity::ZERO;
         }
-        let order = self.following_order_id();
         self.enter_named(
             &Named { account, terms: &known, extension },
             |core| match display_quantity {
                 Some(display_quantity) => core.plan_iceberg(account, terms, display_quantity),
                 None => core.plan(account, terms),
             },
-            |_| first_answer(order),
             |core, plan, client, sink| {
                 let display_quantity = display_quantity.unwrap_or(Quantity::ZERO);
                 let extras = Extras { client, display_quantity, link: None };
@@ -146,9 +147,9 @@ impl Core {
         self.checked_plan::<false>(account, terms)
     }
 
-    /// The same; of a plain order without the checks that plain orders always pass.
+    /// [`Core::plan`]; of a simple order without the checks that simple orders always pass.
     #[inline(always)]
-    fn checked_plan<const PLAIN: bool>(
+    fn checked_plan<const SIMPLE: bool>(
         &self,
         account: u32,
         terms: &NewOrder,
@@ -163,8 +164,8 @@ impl Core {
         if !knows_all && !self.rules_since(terms.rules_version_min()) {
             return Err(RejectReason::AttributeUnknown);
         }
-        let rests = PLAIN || check_combination(terms, knows_all)?;
-        if !PLAIN
+        let rests = SIMPLE || check_combination(terms, knows_all)?;
+        if !SIMPLE
             && rests
             && terms.kind == OrderKind::FiveLevels
             && !self.rules_since(WITH_RESTING_FIVE_LEVELS)
@@ -179,11 +180,11 @@ impl Core {
             }
             OrderSize::Quote(_) => {}
         }
-        let priced = PLAIN || terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
+        let priced = SIMPLE || terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
         if priced {
             market.check_price(terms.price)?;
         }
-        let expire_at = if PLAIN { Timestamp::MAX } else { self.expiry(market, terms)? };
+        let expire_at = if SIMPLE { Timestamp::MAX } else { self.expiry(market, terms)? };
         if priced {
             market.check_collar(terms.price)?;
             market.check_limits(terms.price)?;
@@ -199,7 +200,7 @@ impl Core {
         let mut limit = terms.price;
         if collects && !priced {
             limit = market.auction_limit(terms.side).ok_or(RejectReason::NoReferencePrice)?;
-        } else if !PLAIN && terms.kind != OrderKind::Limit && !collects {
+        } else if !SIMPLE && terms.kind != OrderKind::Limit && !collects {
             let best = self.best_live(market, terms.side.opposite())?;
             let best = best.ok_or(RejectReason::NoLiquidity)?;
             if !priced {
@@ -227,7 +228,7 @@ impl Core {
         }
         let mut crosses = !collects && market.book.reaches(terms.side, limit);
         if let (true, OrderSize::Base(quantity)) = (rests && crosses, terms.size)
-            && !PLAIN
+            && !SIMPLE
             && terms.post_only != PostOnly::Off
             && let Some(best) = self.would_trade_at(market, terms.side, limit)?
         {
@@ -249,18 +250,33 @@ impl Core {
             let leaving = Quantity::ZERO;
             market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
-        if PLAIN {
-            // Nothing of it must trade at once.
-        } else if terms.time_in_force == TimeInForce::Fok {
-            self.check_fill(account, market, terms, limit, want)?;
-        } else if terms.minimum_quantity != Quantity::ZERO {
-            let least = Remaining::Base(terms.minimum_quantity);
-            self.check_fill(account, market, terms, limit, least)?;
+        if !SIMPLE {
+            self.check_at_once(account, market, terms, limit, want)?;
         }
         if !is_covered {
             return Err(RejectReason::InsufficientBalance);
         }
         Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
+    }
+
+    /// Refuses an order of which what must trade at once cannot.
+    #[inline]
+    fn check_at_once(
+        &self,
+        account: u32,
+        market: &Market,
+        terms: &NewOrder,
+        limit: Price,
+        want: Remaining,
+    ) -> Result<(), RejectReason> {
+        if terms.time_in_force == TimeInForce::Fok {
+            self.check_fill(account, market, terms, limit, want)
+        } else if terms.minimum_quantity != Quantity::ZERO {
+            let least = Remaining::Base(terms.minimum_quantity);
+            self.check_fill(account, market, terms, limit, least)
+        } else {
+            Ok(())
+        }
     }
 
     /// Refuses an order of which this much cannot trade at once.
@@ -495,10 +511,10 @@ fn refuse_order<S: EventSink>(terms: &NewOrder, reason: RejectReason, sink: &mut
     refuse(&Command::Place(*terms), reason, sink)
 }
 
-/// Whether it is a limit order for a quantity that rests until it is cancelled, without any attribute that
-/// needs a check of its own, and without a name.
+/// Whether it is a good-till-cancelled limit order for a base quantity, without an attribute that has checks of
+/// its own, and without a client order id. The comparisons are made without branches between them.
 #[inline]
-fn is_plain(terms: &NewOrder) -> bool {
+fn is_simple(terms: &NewOrder) -> bool {
     (terms.kind == OrderKind::Limit)
         & (terms.time_in_force == TimeInForce::Gtc)
         & (terms.post_only == PostOnly::Off)
@@ -538,16 +554,4 @@ fn takes_minimum_quantity(terms: &NewOrder) -> bool {
         && terms.time_in_force != TimeInForce::Fok
         && !terms.time_in_force.is_for_auction()
         && terms.post_only == PostOnly::Off
-}
-
-/// The placeholder in the memory of client order ids until the first answer is known.
-fn first_answer(order: OrderId) -> Outcome {
-    Outcome::Order {
-        order,
-        status: OrderStatus::Open,
-        price: Price::ZERO,
-        filled: Quantity::ZERO,
-        remaining: Quantity::ZERO,
-        repeated: false,
-    }
 }
