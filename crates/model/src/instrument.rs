@@ -510,8 +510,8 @@ impl Instrument {
 
 /// A division by a million: the quotient, rounded down, and the remainder.
 ///
-/// It divides 64 bits at a time by a constant, which processors do by a multiplication; a division of 128
-/// bits is a call that takes several times as long, and there are three fees or reserves to a trade.
+/// It divides 64 bits at a time: that division by a constant compiles to a multiplication, one of 128 bits is
+/// a call.
 fn divide_by_ppm(value: i128) -> (i128, u32) {
     const DIVISOR: u64 = PPM as u64;
     let magnitude = value.unsigned_abs();
