@@ -88,6 +88,12 @@ pub(super) async fn move_transition(gate: &Gate, request: Request) -> Handled {
     let TransitionMoveRequest { at, to } = call.json()?;
     let level = call.level(gate, None)?;
     let calendar = named(&between(&call, CALENDARS, "/move")?)?;
+    if is_last(gate, &call, calendar, at).await? {
+        let message = "It is the last planned transition: what follows it is planned from its time. It can \
+                       move when later ones are planned.";
+        let refused = ApiError::unknown(RejectReason::TransitionInvalid);
+        return Err(ApiError { message: message.into(), ..refused }.of("at"));
+    }
     let request = MoveTransition { calendar, at, to, level };
     let answer = match gate.send(&call.cx(), request).await {
         Ok(answer) => answer,
@@ -98,6 +104,13 @@ pub(super) async fn move_transition(gate: &Gate, request: Request) -> Handled {
     };
     let response = TransitionMovedAnswer { calendar, at, to, seq: answer.seq, time: answer.time };
     Ok(respond(StatusCode::OK, &response, 160))
+}
+
+/// Whether no transition of a calendar is planned after this one.
+async fn is_last(gate: &Gate, call: &Call, name: Name, at: Timestamp) -> Result<bool, ApiError> {
+    let question = GetCalendar { name, after: Timestamp::ZERO, limit: usize::MAX };
+    let planned = gate.read(&call.cx(), question, Freshness::Now).await?.answer.transitions;
+    Ok(planned.last().is_some_and(|last| last.at == at))
 }
 
 /// The same error with the times between which a transition can move.

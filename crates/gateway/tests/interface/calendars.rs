@@ -204,6 +204,12 @@ fn an_operator_moves_a_transition() {
     }
     let past = shift(&venue, "equities", day[0].at.0, now() - 60 * SECOND);
     assert_eq!(past.refuses(400, "transition_invalid").field(), "to");
+    // What follows the last one is planned from its time.
+    let last = day.last().unwrap().at.0;
+    for to in [last - SECOND, last, last + SECOND] {
+        let refused = shift(&venue, "equities", last, to).refuses(400, "transition_invalid");
+        assert_eq!(refused.field(), "at");
+    }
     let path = "/v1/admin/calendars/equities/move";
     venue.operate("POST", path, json!({"at": "1"})).refuses(400, "missing_field");
     venue.operate("POST", path, json!({"at": 1, "to": "2"})).refuses(400, "invalid_field");
