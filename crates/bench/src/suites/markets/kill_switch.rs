@@ -1,4 +1,4 @@
-//! A mass cancel of an account with a million resting orders, in the core.
+//! The kill switch of an account with a million resting orders, in the core.
 
 use super::check::{Traded, refused, verify_core};
 use super::parts::{self, Run, Timing};
@@ -7,17 +7,21 @@ use crate::error::{BenchError, verify};
 use crate::report::{Case, Risk, Row, Transport};
 use crate::suite::Context;
 use rialto_core::ORDERS_PER_COMMAND;
-use rialto_model::{AccountId, Command, MassCancel, Outcome};
+use rialto_model::{AccountId, Command, Outcome, Restrict, Restriction, RestrictionTarget};
 use rialto_workload::{MarketFlow, pair_beside, resting_orders};
 
 /// The target of all commands together, in nanoseconds.
 const TOTAL_NS: f64 = 250e6;
 
-const IN_PARTS: &str = "One mass cancel and ticks behind it, each of which visits at most 256 orders; the \
+const IN_PARTS: &str = "The command of `POST /v1/kill` and ticks behind it, each of which visits at most 256 orders; the \
     orders are on nine instruments, at a thousand prices on each side of each.";
-/// The mass cancel of all orders of the account that has them.
-pub(super) const KILL: Command =
-    Command::MassCancel(MassCancel { account: AccountId(1), instrument: None, side: None });
+/// The kill switch of the account that has all orders, as its member uses it.
+pub(super) const KILL: Command = Command::Restrict(Restrict {
+    target: RestrictionTarget::Account(AccountId(1)),
+    restriction: Restriction::CancelOnly,
+    by_member: true,
+    cancel: true,
+});
 
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     context.progress("  resting orders: generating");

@@ -71,13 +71,48 @@ pub(super) fn stops(instrument: InstrumentId, orders: usize) -> (Vec<Command>, C
     let pair = pair_beside();
     let last = pair_at(&pair, None)[0].price.0;
     let waiting = (0..orders as i64).map(|number| waiting(&pair, 1 + number));
-    let [maker, taker] = pair_at(&pair, Some(Price(last + orders as i64))).map(Command::Place);
+    let next = Price(last + orders as i64);
+    around(instrument, waiting, next)
+}
+
+/// Trailing stops of an instrument at [`DISTANCES`], the commands before them, and the order whose trade at
+/// another price moves or triggers them all. Each rests when it is entered.
+pub(super) fn trailing_stops(
+    instrument: InstrumentId,
+    orders: usize,
+    is_moved: bool,
+) -> (Vec<Command>, Command) {
+    let [order, _] = pair_at(&pair_beside(), None);
+    let terms = NewOrder {
+        account: AccountId(1),
+        side: Side::Sell,
+        price: Price(2 * order.price.0),
+        ..order
+    };
+    let trail = |number: i64| {
+        let distance = Distance::Price(Price(1 + number % DISTANCES));
+        let trail = TrailTerms { distance, activation_price: Price::ZERO };
+        Command::PlaceTrailing(TrailingOrder { terms, trail })
+    };
+    let next = Price(if is_moved { order.price.0 + 1 } else { order.price.0 - DISTANCES });
+    around(instrument, (0..orders as i64).map(trail), next)
+}
+
+/// A trade, these orders and the first order of a trade at another price; and the second one of it.
+fn around(
+    instrument: InstrumentId,
+    waiting: impl Iterator<Item = Command>,
+    next: Price,
+) -> (Vec<Command>, Command) {
+    let pair = pair_beside();
+    let [maker, taker] = pair_at(&pair, Some(next)).map(Command::Place);
     let first = pair_at(&pair, None).map(Command::Place);
     let before = first.into_iter().chain(waiting).chain([maker]);
     let there = |mut command| {
         match &mut command {
             Command::Place(order) => order.instrument = instrument,
             Command::PlaceConditional(order) => order.terms.instrument = instrument,
+            Command::PlaceTrailing(order) => order.terms.instrument = instrument,
             other => unreachable!("{other:?} is no order"),
         }
         command
@@ -154,32 +189,22 @@ fn trailing(context: &mut Context<'_>, orders: usize) -> Result<Vec<Row>, BenchE
 }
 
 fn trail_all(case: &str, orders: usize, is_moved: bool) -> Result<Run, BenchError> {
-    let pair = pair_beside();
-    let mut funded = FundedCore::open(orders as u64 + 2, &pair.opening());
-    let last = pair_at(&pair, None)[0].price;
-    let next = Price(if is_moved { last.0 + 1 } else { last.0 - DISTANCES });
-    let [order, _] = pair_at(&pair, None);
-    let terms =
-        NewOrder { account: AccountId(1), side: Side::Sell, price: Price(2 * last.0), ..order };
-    let trail = |number: i64| {
-        let distance = Distance::Price(Price(1 + number % DISTANCES));
-        let trail = TrailTerms { distance, activation_price: Price::ZERO };
-        Command::PlaceTrailing(TrailingOrder { terms, trail })
-    };
-    let [maker, taker] = pair_at(&pair, Some(next));
-    let before = pair_at(&pair, None).into_iter().map(Command::Place);
-    let before = before.chain((0..orders as i64).map(trail));
-    for (position, command) in before.enumerate() {
-        funded.apply(&command, &mut |_| {}).map_err(refused(case, position))?;
+    let instrument = pair_at(&pair_beside(), None)[0].instrument;
+    let mut funded = FundedCore::open(orders as u64 + 2, &pair_beside().opening());
+    let (before, taker) = trailing_stops(instrument, orders, is_moved);
+    let (maker, before) = before.split_last().expect("the first order of the trade");
+    let mut traded = Traded::default();
+    for (position, command) in before.iter().enumerate() {
+        funded.apply(command, &mut |fill| traded.take(fill)).map_err(refused(case, position))?;
     }
     while funded.core.has_background_work() {
-        funded.command(&Command::Tick, &mut |_| {});
+        funded.command(&Command::Tick, &mut |fill| traded.take(fill));
     }
-    funded.command(&Command::Place(maker), &mut |_| {});
-    let mut command = Command::Place(taker);
+    funded.apply(maker, &mut |fill| traded.take(fill)).map_err(refused(case, before.len()))?;
+    let mut command = taker;
     let mut timing = Timing::start(orders);
     loop {
-        timing.command(|| funded.command(&command, &mut |_| {}));
+        timing.command(|| funded.command(&command, &mut |fill| traded.take(fill)));
         if !funded.core.has_background_work() {
             break;
         }
@@ -187,8 +212,10 @@ fn trail_all(case: &str, orders: usize, is_moved: bool) -> Result<Run, BenchErro
     }
     let run = timing.end();
     funded.core.check().map_err(broken(case, "find the core sound"))?;
-    let waiting: Vec<_> = funded.core.waiting_orders(taker.instrument).collect();
+    verify(case, "trades", traded.trades, 2)?;
+    let waiting: Vec<_> = funded.core.waiting_orders(instrument).collect();
     verify(case, "waiting orders", waiting.len(), if is_moved { orders } else { 0 })?;
+    let Command::Place(NewOrder { price: next, .. }) = taker else { unreachable!("an order") };
     let all_moved =
         waiting.iter().all(|order| order.trail.is_some_and(|trail| trail.extreme == Some(next)));
     verify(case, "whether all follow the new price", all_moved, true)?;

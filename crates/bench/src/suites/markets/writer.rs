@@ -1,11 +1,11 @@
-//! The writer during a kill switch, during an auction and while stops are entered: its processor time between two commands of
-//! another instrument.
+//! The writer during a kill switch, during an auction and while stops are entered: its processor time between two
+//! commands of another instrument.
 
 use super::auction::{BOOK, books};
 use super::check::{Traded, verify_core, verify_state};
 use super::kill_switch::KILL;
 use super::shortest::{SHORTEST, longest_of_shortest, percentiles};
-use super::triggers::stops;
+use super::triggers::{stops, trailing_stops};
 use crate::drive::{VenueSettings, check, submissions};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Percentiles, Spread, processor_time_ns};
@@ -22,6 +22,8 @@ use std::sync::Arc;
 const BETWEEN_NS: f64 = 300e3;
 /// Orders that are submitted together while the books are filled.
 const FILL: usize = 4_096;
+/// The instrument of the stops.
+const STOPPED: InstrumentId = InstrumentId(1);
 /// Steps of the writer after which the others of the engine take theirs.
 const STEPS: u64 = 16;
 
@@ -62,7 +64,10 @@ struct Work<'a> {
 pub(super) fn measure(context: &mut Context<'_>, outcome: &mut suite::Outcome) {
     outcome.take(beside_kill_switch(context));
     outcome.take(beside_auctions(context));
-    outcome.take(beside_stops(context));
+    let orders = context.sized(10_000, 500);
+    let (fixed, trailing) = (stops(STOPPED, orders), trailing_stops(STOPPED, orders, false));
+    outcome.take(beside_stops(context, "stops", orders, fixed));
+    outcome.take(beside_stops(context, "trailing stops", orders, trailing));
 }
 
 fn beside_kill_switch(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
@@ -110,12 +115,15 @@ fn beside_auctions(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     Ok(all)
 }
 
-fn beside_stops(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let (orders, instrument) = (context.sized(10_000, 500), InstrumentId(1));
-    let (stops, begin) = stops(instrument, orders);
+fn beside_stops(
+    context: &mut Context<'_>,
+    kind: &str,
+    orders: usize,
+    (stops, begin): (Vec<Command>, Command),
+) -> Result<Vec<Row>, BenchError> {
     let pair = pair_beside();
     let work = format!(
-        "engine, commands of another instrument while {orders} triggered stops are entered"
+        "engine, commands of another instrument while {orders} triggered {kind} are entered"
     );
     let work = Work {
         case: Case { work, risk: Risk::On, transport: Transport::InProcess },
@@ -126,8 +134,8 @@ fn beside_stops(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
         verify: &|case, pairs, traded, core| {
             let expected = Traded::from(pair.expected.tally).rounds(pairs);
             verify(case, "what traded beside it", traded, expected)?;
-            verify(case, "waiting orders", core.waiting_orders(instrument).count(), 0)?;
-            let resting = core.instrument(instrument).map_or(0, |view| view.open_orders);
+            verify(case, "waiting orders", core.waiting_orders(STOPPED).count(), 0)?;
+            let resting = core.instrument(STOPPED).map_or(0, |view| view.open_orders);
             verify(case, "orders that were entered and rest", resting, orders)
         },
         note: None,
