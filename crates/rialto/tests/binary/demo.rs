@@ -158,6 +158,69 @@ fn its_members_enter_every_kind_of_order() {
     running.terminate();
 }
 
+/// The kind of an accepted order that members use less often, by the command that entered it.
+fn rare_kind(line: &Value) -> Option<&'static str> {
+    let command = &line["command"];
+    let is_accepted = line["events"].as_array()?.iter().any(|event| event["event"] == "accepted");
+    let rests = command["time_in_force"] == "gtd";
+    let exits = [&command["take_profit"], &command["stop_loss"]].map(|exit| !exit.is_null());
+    let trails = !command["stop_loss"]["condition"]["trail"].is_null();
+    let of_order = || match command["kind"].as_str()? {
+        "best_price" if rests => Some("market-to-limit"),
+        "best_price" => Some("best price"),
+        "five_levels" if rests => Some("five levels with a rest that stands"),
+        "five_levels" => Some("five levels"),
+        "market" if rests => Some("market order with a rest that stands"),
+        _ => (!command["minimum_quantity"].is_null()).then_some("minimum quantity"),
+    };
+    let of_list = || match (command["link"].as_str()?, exits, trails) {
+        ("oco", _, true) => Some("pair that trails"),
+        ("oto", [false, true], false) => Some("stop alone"),
+        ("oto", [false, true], true) => Some("trailing exit alone"),
+        ("oto", [true, false], _) => Some("take-profit alone"),
+        ("oto", [true, true], true) => Some("bracket that trails"),
+        _ => None,
+    };
+    match command["command"].as_str().filter(|_| is_accepted)? {
+        "place" => of_order(),
+        "place_list" => of_list(),
+        _ => None,
+    }
+}
+
+#[test]
+fn its_takers_enter_the_kinds_that_are_used_less() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("demo");
+    let data = data.to_str().unwrap();
+    let kinds = [
+        "best price",
+        "market-to-limit",
+        "five levels",
+        "five levels with a rest that stands",
+        "market order with a rest that stands",
+        "minimum quantity",
+        "take-profit alone",
+        "stop alone",
+        "trailing exit alone",
+        "bracket that trails",
+        "pair that trails",
+    ];
+    let mut missing: BTreeSet<_> = kinds.into();
+    let end = Instant::now() + PATIENCE;
+    while !missing.is_empty() {
+        assert!(Instant::now() < end, "no member has entered: {missing:?}");
+        let mut running = start(data, &["--rate", "2000"]);
+        std::thread::sleep(Duration::from_secs(4));
+        running.terminate();
+        let journal = rialto(&["journal", data, "--json"]);
+        for line in text(&journal.stdout).lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            rare_kind(&line).map(|kind| missing.remove(kind));
+        }
+    }
+}
+
 /// The lines of one market and day in the summary.
 fn phases<'a>(running: &'a Running, day: &str, symbol: &str) -> Vec<&'a str> {
     let lines = running.said.iter().map(|line| line.as_str());

@@ -11,6 +11,7 @@ mod linked;
 mod makers;
 mod plan;
 mod takers;
+mod varied;
 mod world;
 
 use super::markets::{MEMBERS, Role};

@@ -3,6 +3,7 @@
 use super::conditional::{conditional, moved};
 use super::linked::linked;
 use super::plan::{Plan, Purpose};
+use super::varied::varied;
 use super::world::{Entry, World};
 use crate::demo::markets::{CURRENCIES, MARKETS, Role, accounts};
 use rialto_feed::Feed;
@@ -28,6 +29,8 @@ const CONDITIONAL_MAX: usize = 64;
 const MOVED: f64 = 0.03;
 /// How often others are linked with more orders.
 const LINKED: f64 = 0.04;
+/// How often others are of a kind that is used less.
+const VARIED: f64 = 0.1;
 
 /// All takers.
 pub(super) struct Takers {
@@ -101,6 +104,10 @@ impl Takers {
         }
         if world.dice.chance(LINKED) {
             plan.add(Purpose::Plain, linked(world, market, order));
+            return;
+        }
+        if world.dice.chance(VARIED) {
+            plan.add(Purpose::Plain, Command::Place(varied(world, market, order)));
             return;
         }
         if way < 0.2 {
