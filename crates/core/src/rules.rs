@@ -203,8 +203,9 @@
 //! # Conditional orders
 //! A conditional order is accepted with a reserve for its limit, and waits outside the book. It
 //! counts as an open order, and ends as a resting order does: by a cancel, its expiry, a mass cancel, a
-//! dead-man timer, a disconnect, a restriction, or the withdrawal of its instrument. It cannot be amended
-//! ([`OrderWaiting`]).
+//! dead-man timer, a disconnect, a restriction, or the withdrawal of its instrument. It can be amended: its
+//! limit, unless it is a market order that trails; its quantity, unless it is linked; and its trigger price,
+//! unless it trails or a price has triggered it (see [Amended triggers](#amended-triggers)).
 //!
 //! The price of each trade, of auctions too, is compared with the triggers of all waiting orders of
 //! the instrument. One that it reaches is triggered, even if the price returns. One that the last price
@@ -227,7 +228,6 @@
 //! is entered. What one price makes active comes before what it triggers. The tick of an instrument cannot change while
 //! trailing stops wait in it.
 //!
-//! [`OrderWaiting`]: rialto_model::RejectReason::OrderWaiting
 //! [`WouldTrigger`]: rialto_model::RejectReason::WouldTrigger
 //!
 //! # Fees
@@ -331,6 +331,7 @@
 //! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
 //! | Uncrossing | one for each instrument | ends the orders that take no part because they had expired; searches for the price, where [`SEARCH_STEPS_PER_ORDER`] steps count as an order and each matches a level with a level; trades, two orders for each trade; ends the orders that were for the auction | nothing enters, changes or leaves the book of an instrument that uncrosses: commands on its orders are refused as `InstrumentUncrossing`, sweeps leave them, and an order that expires meanwhile stays |
 //! | Walk: the cancels of a restricted member, or of the venue | one for each member, and one | looks at accounts in order of opening, of which [`ACCOUNTS_PER_ORDER`] count as an order; gives each that has orders a claim of its sweep, which counts as one more and does its next part at once | accounts keep their order and none is closed; the claim names the newest order at the time of the restriction, and accounts opened later have only newer ones |
+//! | Trailing stops | with the triggered orders of their instrument | of the queued prices, the first one first: moves the highest and the lowest last price, makes the orders active whose activation price it reaches, each of which counts as one, and finds those whose trigger price it reaches, which are then entered | as long as prices are queued, each later price is queued too, and each is handled to its end before the next: an order follows the prices since its entry in the order in which they came |
 //! | Exits and triggered orders | one for each instrument that is open | looks at the queued lists, each of which counts as four orders, and enters exits or enlarges them; then enters the next triggered order, which counts as one more and touches makers like any order; one that interrupts trading ends the work of its command | what a price has triggered is marked in the command of its trade, with the newest order that waited then: later prices and later orders change neither what was triggered nor its order. Exits are for what their entry has traded at the command that looks at it, and a list is queued at most once, whatever trades meanwhile |
 //!
 //! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments
@@ -462,15 +463,22 @@
 //! # Halts for a time
 //! An instrument in `pre_open`, `call`, `open` or `closing_call` can be halted for a time: by a
 //! command, by a circuit breaker, or because the best price stood at a limit for too long. When the
-//! time is over, it goes into `call`, or into `closing_call` if it was on its way to `closed`, for as
-//! long as an interruption lasts. If the timetable has begun the same phase and its call ends later,
-//! it ends with that. An instrument that was in `pre_open` goes back there, unless that was extended. A
-//! call that lasts until a command does so after the halt too.
+//! time is over, the phase that was interrupted goes on, and its auction leads where it was to lead.
+//! Continuous trading is followed by a `call` that leads to `open`.
 //!
-//! Of two halts, the later end counts. A command that sets the state ends the halt. So does a
-//! transition to `pre_open` or `closed`; one to `call` or `open` makes `open` follow the call after
-//! the halt, one to `closing_call` makes `closed` follow it. No transition changes the halt of a call that
-//! lasts until a command.
+//! How long the phase goes on:
+//! - The call after continuous trading, and a phase that was to end by itself, last as long as an
+//!   interruption. If the timetable has begun the same phase and its call ends later, that call takes their
+//!   place: its end, its no-cancel period and its next phase.
+//! - A phase that a command or the next transition was to end has no end after the halt either.
+//! - A call that only a command ends lasts until a command.
+//! - The price of a call that was extended before is compared with the extended range.
+//!
+//! Of two halts, the later end counts. A command that sets the state ends the halt, and so does a transition
+//! to `pre_open` or `closed`. Another transition changes what follows the halt: one to `open` makes it a
+//! `call` that leads to `open`; one to `call` or `closing_call` makes it that phase, with the next phase of
+//! the transition if the planned call ends by itself, and otherwise without an end. No transition changes
+//! the halt of a call that only a command ends.
 //!
 //! A halt of a calendar or of the venue is made for its instruments by ascending id. It is due at the
 //! time of its command, so that no other command comes between. Instruments in other states, and
