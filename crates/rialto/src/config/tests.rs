@@ -97,6 +97,25 @@ fn settings_are_unique_and_every_section_has_some() {
 }
 
 #[test]
+fn the_page_has_a_row_for_every_section() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let section_of = |line: &'static str| {
+        let (section, _) = line.strip_prefix("| `[")?.split_once("]` | ")?;
+        Some(section)
+    };
+    // `[[calendars]]` is a list of tables and has no settings here.
+    let is_setting = |section: &&str| !section.starts_with('[');
+    let mut named: Vec<&str> = page.lines().filter_map(section_of).filter(is_setting).collect();
+    if cfg!(not(feature = "s3")) {
+        named.retain(|section| *section != "s3");
+    }
+    let mut known: Vec<&str> = SECTIONS.iter().map(|(section, _)| *section).collect();
+    named.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(named, known, "the table of sections in docs/configuration.md");
+}
+
+#[test]
 fn unknown_settings_are_refused_with_the_line() {
     let error = refused("[engine]\nlevel = \"synced\"\n\n  levle = \"synced\"\n");
     assert!(error.starts_with("4:3: there is no setting levle in [engine]"), "{error}");
