@@ -45,8 +45,8 @@ pub struct EngineConfig {
     pub snapshot_every: u64,
     /// The number of snapshots to keep, besides the first one of the data directory.
     pub snapshots_kept: usize,
-    /// The share of the writer's time for background work (mass cancels, closings, expiry) while
-    /// commands wait, in percent: 1 to 90. Without waiting commands, it gets all.
+    /// The share of the writer's time for background work (see [`rialto_core::rules`]) while commands
+    /// wait, in percent: 1 to 90. Without waiting commands, it gets all.
     pub background_share: u8,
     /// The most commands in flight of one producer.
     pub producer_capacity: usize,

@@ -172,8 +172,9 @@ pub const SETTINGS: &[Setting] = &[
         "How many commands may be in flight on one lane into the engine (gateway.lanes is the \
          number of lanes); one more is answered `busy`."),
     number!("engine", "background_share", 1, 90, "percent", engine.background_share as u8,
-        "The share of the sequencer's time for background work (mass cancels, closing an \
-         instrument, expiry) while commands wait. While none wait, background work gets all of \
+        "The share of the sequencer's time for background work while commands wait: mass cancels, \
+         the cancels of withdrawn or restricted instruments and of restricted members, expiry, \
+         uncrossings, exits and triggered orders. While none wait, background work gets all of \
          it."),
     number!("engine", "spins", 0, 1_000_000, "", engine.wait.spins as u32,
         "How often a thread of the engine polls for work before it sleeps. More trades processor \
