@@ -58,7 +58,7 @@ reasons! {
     QuantityOffLot = 12, "quantity_off_lot", "The quantity is not a multiple of the lot.";
     QuantityTooLarge = 13, "quantity_too_large", "The quantity exceeds the instrument's largest order, or what may rest at one price.";
     NotionalTooSmall = 14, "notional_too_small", "Price times quantity is below the instrument's minimum.";
-    NotionalTooLarge = 15, "notional_too_large", "Price times quantity is too large to be expressed.";
+    NotionalTooLarge = 15, "notional_too_large", "Price times quantity exceeds the instrument's maximum, or is too large to be expressed.";
     InsufficientBalance = 16, "insufficient_balance", "The available balance does not cover the order or withdrawal.";
     OpenOrdersLimit = 17, "open_orders_limit", "The account has too many open orders in this instrument.";
     VenueFull = 18, "venue_full", "The venue's limit for objects of this kind is reached.";
