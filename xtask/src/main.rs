@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod break_core;
 mod compare;
+mod examples;
 mod headline;
 mod log_events;
 mod paragraphs;

@@ -3,7 +3,7 @@
 
 use crate::log_events::log_events_are_listed;
 use crate::source::{Source, files};
-use crate::{headline, paragraphs, unsafe_code, words};
+use crate::{examples, headline, paragraphs, unsafe_code, words};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -90,6 +90,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     unsafe_code::is_listed(&rust, &prose, &mut wrong);
     fuzz_targets_are_tested(&rust, &manifests, &prose, &mut wrong);
     paragraphs::are_short(&prose, &mut wrong);
+    examples::ids_are_unique(&prose, &mut wrong);
     headline::agrees(root, &prose, &mut wrong);
     log_events_are_listed(&rust, &prose, &mut wrong);
     words::glossary_agrees(&rust, &prose, &mut wrong);

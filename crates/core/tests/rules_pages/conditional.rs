@@ -1,6 +1,6 @@
 //! Conditional orders.
 
-use crate::page::{examples, orders};
+use crate::page::{examples, letters, orders};
 use crate::venue::{ALICE, BOB, CAROL, SPOT, START, Venue, limit, rejected, rules};
 use rialto_model::{
     Amend, AmendTrigger, Command, Condition, ConditionalOrder, Distance, DoneReason, Enumeration,
@@ -11,9 +11,10 @@ use rialto_model::{
 
 const PAGE: &str = include_str!("../../../../docs/rules/conditional-orders.md");
 
-/// The examples with an id of this letter, and of as many cells.
-fn of(letters: &str, cells: usize) -> impl Iterator<Item = Vec<String>> {
-    examples(PAGE).filter(move |row| row.len() == cells && letters.contains(&row[0][..1]))
+/// The examples whose ids have the letters of one of these words, and of as many cells.
+fn of(words: &'static str, cells: usize) -> impl Iterator<Item = Vec<String>> {
+    let is_one = move |row: &Vec<String>| words.split(' ').any(|word| word == letters(&row[0]));
+    examples(PAGE).filter(move |row| row.len() == cells && is_one(row))
 }
 
 /// `stop 98`
@@ -48,7 +49,7 @@ fn trade_at(venue: &mut Venue, price: i64) {
 #[test]
 fn orders_trade_and_rest_as_the_page_says() {
     let mut checked = 0;
-    for cells in of("PC", 12) {
+    for cells in of("P C", 12) {
         let [id, order, given, waits, last, others, protection, tick, at, trades, left, _] =
             &cells[..]
         else {
@@ -331,7 +332,7 @@ fn waiting_order<'a>(venue: &mut Venue, text: &'a str) -> (&'a str, OrderId) {
 #[test]
 fn waiting_orders_are_amended_as_the_page_says() {
     let mut checked = 0;
-    for cells in of("M", 6) {
+    for cells in of("CM", 6) {
         let [id, waiting, steps, answer, entered, _] = &cells[..] else { panic!("{cells:?}") };
         let protection = TradingRules { market_protection_ppm: 50_000, ..rules() };
         let mut venue = Venue::ruled(protection);

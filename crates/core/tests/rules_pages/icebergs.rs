@@ -1,6 +1,6 @@
 //! Icebergs.
 
-use crate::page::{examples, orders};
+use crate::page::{examples_of, orders};
 use crate::venue::{ALICE, BOB, SPOT, Venue, limit, rejected, rules};
 use rialto_model::{
     Amount, Command, Enumeration, Event, IcebergOrder, InstrumentState, NewOrder, OrderId,
@@ -55,7 +55,7 @@ fn trades(venue: &Venue) -> Vec<(i64, i64)> {
 #[test]
 fn icebergs_trade_as_the_page_says() {
     let mut checked = 0;
-    for cells in examples(PAGE).filter(|cells| cells[0].starts_with('I')) {
+    for cells in examples_of(PAGE, "I") {
         let [id, before, order, made, after, _] = &cells[..] else { panic!("{cells:?}") };
         let mut venue = Venue::new();
         enter_bids(&mut venue, before);
@@ -77,7 +77,7 @@ fn icebergs_trade_as_the_page_says() {
 #[test]
 fn icebergs_are_amended_as_the_page_says() {
     let mut checked = 0;
-    for cells in examples(PAGE).filter(|cells| cells[0].starts_with('R')) {
+    for cells in examples_of(PAGE, "IR") {
         let [id, before, sold, amendment, after] = &cells[..] else { panic!("{cells:?}") };
         let mut venue = Venue::new();
         let first = enter_bids(&mut venue, before);
@@ -94,7 +94,7 @@ fn icebergs_are_amended_as_the_page_says() {
 #[test]
 fn icebergs_trade_in_auctions_as_the_page_says() {
     let mut checked = 0;
-    for cells in examples(PAGE).filter(|cells| cells[0].starts_with('U')) {
+    for cells in examples_of(PAGE, "IU") {
         let [id, before, sold, offers, made, after] = &cells[..] else { panic!("{cells:?}") };
         let mut venue = Venue::new();
         enter_bids(&mut venue, before);

@@ -10,13 +10,27 @@ pub(crate) fn rows(page: &'static str) -> impl Iterator<Item = Vec<String>> {
     })
 }
 
-/// The rows whose first cell is an id such as `A1`.
+/// The rows whose first cell is an id such as `A1` or `LA1`.
 pub(crate) fn examples(page: &'static str) -> impl Iterator<Item = Vec<String>> {
     rows(page).filter(|cells| {
-        cells[0].split_at_checked(1).is_some_and(|(letter, number)| {
-            letter.chars().all(char::is_uppercase) && number.parse::<u32>().is_ok()
-        })
+        let letters = letters(&cells[0]);
+        let number = &cells[0][letters.len()..];
+        !letters.is_empty() && number.parse::<u32>().is_ok()
     })
+}
+
+/// The examples whose ids have these letters.
+pub(crate) fn examples_of(
+    page: &'static str,
+    wanted: &'static str,
+) -> impl Iterator<Item = Vec<String>> {
+    examples(page).filter(move |cells| letters(&cells[0]) == wanted)
+}
+
+/// The letters that an id begins with.
+pub(crate) fn letters(id: &str) -> &str {
+    let end = id.find(|letter: char| !letter.is_ascii_uppercase()).unwrap_or(id.len());
+    &id[..end]
 }
 
 /// Orders such as `200@202 100@201`: quantity and price.
