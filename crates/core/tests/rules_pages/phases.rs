@@ -3,8 +3,9 @@
 use crate::page::rows;
 use crate::venue::{ALICE, BOB, SPOT, Venue, buy, rules, sell};
 use rialto_model::{
-    Enumeration, InstrumentState, NewOrder, OrderId, Outcome, PostOnly, Price, TimeInForce,
-    TradingRules,
+    Command, Condition, ConditionalOrder, Enumeration, IcebergOrder, InstrumentState, Leg,
+    LinkKind, NewOrder, OrderId, OrderKind, OrderList, Outcome, PostOnly, Price, Quantity,
+    TimeInForce, Timestamp, TradingRules, Trigger, TriggerKind,
 };
 
 const PAGE: &str = include_str!("../../../../docs/rules/phases.md");
@@ -42,7 +43,7 @@ fn said(outcome: Outcome) -> String {
 fn entered(state: InstrumentState, time_in_force: TimeInForce, post_only: PostOnly) -> String {
     let (mut venue, _) = instrument_in(state);
     let expires = time_in_force == TimeInForce::Gtd;
-    let expire_at = rialto_model::Timestamp(if expires { venue.time + 1 } else { 0 });
+    let expire_at = Timestamp(if expires { venue.time + 1 } else { 0 });
     let order = NewOrder { time_in_force, post_only, expire_at, ..sell(BOB, 99, 1) };
     let answer = said(venue.place(order));
     // A fill-or-kill order finds nobody here, which is no matter of the phase.
@@ -76,6 +77,70 @@ fn each_phase_accepts_what_the_page_says() {
         let amended = changed(|venue, order| venue.amend(ALICE, order, None, Some(1)));
         let cancelled = changed(|venue, order| venue.cancel(ALICE, order));
         assert_eq!([&amended, &cancelled], [&cells[7], &cells[8]], "{state:?}");
+        states.push(state);
+    }
+    states.sort_by_key(|state| state.number());
+    assert_eq!(states, InstrumentState::ALL);
+}
+
+/// Orders of the columns of the table of kinds.
+fn of_kinds() -> [Vec<Command>; 7] {
+    let place =
+        |kind, time_in_force| Command::Place(NewOrder { kind, time_in_force, ..sell(BOB, 0, 1) });
+    let trigger = |price| Trigger { kind: TriggerKind::Stop, price: Price(price) };
+    let leg = |condition, kind, price| Leg {
+        condition,
+        kind,
+        time_in_force: TimeInForce::Gtc,
+        price: Price(price),
+        expire_at: Timestamp::ZERO,
+    };
+    let stop = |price| leg(Some(Condition::Trigger(trigger(price))), OrderKind::Market, 0);
+    let list = |terms, kind, take_profit, stop_loss| {
+        let stop_loss = Some(stop_loss);
+        Command::PlaceList(OrderList { terms, condition: None, kind, take_profit, stop_loss })
+    };
+    let conditional =
+        ConditionalOrder { terms: sell(BOB, 90, 1), trigger: trigger(95), immediate: false };
+    let iceberg = IcebergOrder { terms: sell(BOB, 105, 10), display_quantity: Quantity(5) };
+    let take_profit = leg(None, OrderKind::Limit, 95);
+    let times = [TimeInForce::Ioc, TimeInForce::Gtc];
+    let levels = [OrderKind::BestPrice, OrderKind::FiveLevels];
+    [
+        times.map(|time| place(OrderKind::Market, time)).to_vec(),
+        vec![place(OrderKind::Market, TimeInForce::Gfa)],
+        levels.iter().flat_map(|&kind| times.map(|time| place(kind, time))).collect(),
+        times
+            .map(|time_in_force| {
+                let minimum_quantity = Quantity(1);
+                let order = sell(BOB, 99, 1);
+                Command::Place(NewOrder { time_in_force, minimum_quantity, ..order })
+            })
+            .to_vec(),
+        vec![Command::PlaceConditional(conditional)],
+        vec![Command::PlaceIceberg(iceberg)],
+        vec![
+            list(sell(BOB, 110, 1), LinkKind::Oco, None, stop(90)),
+            list(sell(BOB, 105, 1), LinkKind::Oto, Some(take_profit), stop(115)),
+        ],
+    ]
+}
+
+#[test]
+fn each_phase_accepts_the_kinds_that_the_page_says() {
+    let mut states = Vec::new();
+    for cells in rows(PAGE).filter(|cells| cells.len() == 8) {
+        let Some(state) = InstrumentState::from_name(&cells[0]) else { continue };
+        for (orders, cell) in of_kinds().iter().zip(&cells[1..]) {
+            for order in orders {
+                let (mut venue, _) = instrument_in(state);
+                if state == InstrumentState::Open {
+                    // Somebody to trade with.
+                    venue.enter(buy(ALICE, 99, 5));
+                }
+                assert_eq!(&said(venue.apply(*order)), cell, "{state:?}, {order:?}");
+            }
+        }
         states.push(state);
     }
     states.sort_by_key(|state| state.number());
