@@ -86,6 +86,12 @@ alterations! {
     an_auction_price_that_is_too_low_is_noticed: AuctionTakesLowest;
     a_free_auction_is_noticed: AuctionsAreFree;
     a_trade_outside_its_range_is_noticed: RangesIgnored;
+    an_auction_outside_its_range_is_noticed: AuctionsNeverExtended;
+    an_extended_call_that_ends_by_itself_is_noticed: ExtendedCallsEndByThemselves;
+    an_order_beyond_the_limits_of_the_day_is_noticed: LimitsOfTheDayIgnored;
+    an_order_in_a_wrong_phase_is_noticed: PhasesIgnored;
+    a_session_that_ends_with_the_day_is_noticed: SessionsEndWithTheDay;
+    an_instrument_delisted_with_orders_is_noticed: DelistedWithOrders;
     an_auction_without_orders_that_expire_during_it_is_noticed: AuctionForgetsTheDead;
     an_order_that_ends_before_its_auction_is_noticed: OrdersEndBeforeTheCall;
     a_mass_cancel_in_an_auction_is_noticed: FrozenOrdersCancelled;

@@ -83,6 +83,18 @@ pub enum Alteration {
     AuctionsAreFree,
     /// An order trades outside its range.
     RangesIgnored,
+    /// The price of an auction may be anywhere.
+    AuctionsNeverExtended,
+    /// A call that was extended to a price outside the wider range ends by itself.
+    ExtendedCallsEndByThemselves,
+    /// An order may be beyond the limits of the day.
+    LimitsOfTheDayIgnored,
+    /// Any order is accepted in any phase.
+    PhasesIgnored,
+    /// An order that is good for the session stands until the day ends.
+    SessionsEndWithTheDay,
+    /// An instrument with open orders is delisted.
+    DelistedWithOrders,
     /// An order that has expired since its auction began takes no part.
     AuctionForgetsTheDead,
     /// An order that is valid until the end of a call takes no part in its auction.

@@ -249,7 +249,8 @@ impl Reference {
         let is_empty =
             !self.orders.iter().any(|order| order.instrument == id) && self.next_list(id).is_none();
         let needs_none = [S::Listed, S::Delisted].contains(&state);
-        demand(is_empty || !needs_none, RejectReason::HasOpenOrders)?;
+        let may_have_any = !needs_none || self.gets_wrong(Alteration::DelistedWithOrders);
+        demand(is_empty || may_have_any, RejectReason::HasOpenOrders)?;
         let trades = [S::Open, S::Closed].contains(&state) && old != S::Open;
         if trades && self.has_an_auction_to_do(id) {
             let auction = self.begin_uncrossing(id, state, None);
@@ -549,10 +550,14 @@ impl Reference {
     fn outside(&self, auction: &Auction, price: Price) -> Option<(Span, bool)> {
         let listed = self.listed(auction.instrument).expect("it is listed");
         let is_extended = auction.compares?;
+        if self.gets_wrong(Alteration::AuctionsNeverExtended) {
+            return None;
+        }
+        let by_command = !self.gets_wrong(Alteration::ExtendedCallsEndByThemselves);
         let rules = listed.auction_rules;
         let wide = span(listed.reference(), rules.extended_range_ppm);
         if let Some(span) = wide.filter(|span| !contains(*span, price)) {
-            return Some((span, true));
+            return Some((span, by_command));
         }
         let narrow = span(listed.reference(), rules.auction_range_ppm).filter(|_| !is_extended);
         narrow.filter(|span| !contains(*span, price)).map(|span| (span, false))

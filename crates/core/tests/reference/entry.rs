@@ -29,7 +29,10 @@ const OF_NEW_ORDERS: [Check<NewOrder>; 20] = [
     ("restriction of the instrument", |venue, new| venue.instrument_is_entered(new.instrument)),
     ("attributes that the version knows", Reference::knows_attributes),
     ("combination of attributes", Reference::has_attributes_that_agree),
-    ("phase of the instrument", |venue, new| venue.listed(new.instrument)?.check_phase(new)),
+    ("phase of the instrument", |venue, new| match venue.gets_wrong(Alteration::PhasesIgnored) {
+        true => Ok(()),
+        false => venue.listed(new.instrument)?.check_phase(new),
+    }),
     ("quantity or amount", Reference::has_a_size),
     ("price and tick", Reference::has_a_price),
     ("expiry", |venue, new| venue.expires_at(new).map(drop)),
@@ -261,7 +264,8 @@ impl Reference {
 
     fn is_priced_inside_the_limits(&self, new: &NewOrder) -> Verdict {
         let listed = self.listed(new.instrument)?;
-        if is_priced(new) { listed.check_limits(new.price) } else { Ok(()) }
+        let is_checked = is_priced(new) && !self.gets_wrong(Alteration::LimitsOfTheDayIgnored);
+        if is_checked { listed.check_limits(new.price) } else { Ok(()) }
     }
 
     pub(super) fn account_has_room(&self, new: &NewOrder) -> Verdict {

@@ -214,6 +214,7 @@ impl Reference {
         let timetable = self.timetables.iter().find(|timetable| timetable.name == name)?;
         let ends = |transition: &&PlannedTransition| match time_in_force {
             TimeInForce::Day => transition.ends_day,
+            _ if self.gets_wrong(Alteration::SessionsEndWithTheDay) => transition.ends_day,
             _ => transition.ends_session,
         };
         let by_clock =
