@@ -6,6 +6,7 @@
 mod amend_waiting;
 mod amending;
 mod attributing;
+mod auction_triggers;
 mod auctions;
 mod cancelling;
 mod client_ids;
