@@ -1,12 +1,12 @@
 //! Snapshots, backups and past states.
 
-use crate::stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
+use crate::stage::{Bench, LONG, config, finish, flow, journaled, send, setting, settle, start};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Disk;
 use rialto_engine::{
     At, Engine, KeyRing, Level, NoAnswer, SnapshotFailed, Step, Stepped, replay_to, verify,
 };
-use rialto_model::{Command, Outcome, Seq, Timestamp};
+use rialto_model::{Command, Outcome, Scale, Seq, Timestamp};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -220,13 +220,27 @@ fn the_rules_are_not_set_without_a_snapshot_and_can_be_when_the_disk_is_well_aga
         settle(&mut producer, &mut stepped, &setting()).last().unwrap().answer.unwrap().seq;
     bench.disk.fail_write(1);
     let set = Command::SetRulesVersion { version: *RULES_VERSIONS.end() };
-    let reply = settle(&mut producer, &mut stepped, &[set])[0];
-    assert_eq!(reply.answer, Err(NoAnswer::NoSnapshot));
-    assert_eq!((engine.stats().snapshots_failed, engine.marks().applied), (1, before));
+    let currency =
+        Command::CreateCurrency { code: "EUR".parse().unwrap(), scale: Scale::new(2).unwrap() };
+    let after = [flow(1)[0], currency, flow(2)[1]];
+    let replies = settle(&mut producer, &mut stepped, &[&[set], &after[..]].concat());
+    let [refused, order, created, last] = replies[..] else { panic!("{replies:?}") };
+    assert_eq!(refused.answer, Err(NoAnswer::NoSnapshot));
+    for reply in [order, last] {
+        assert!(matches!(reply.outcome(), Ok(Outcome::Order { .. })), "{reply:?}");
+    }
+    assert_eq!(created.outcome(), Ok(Outcome::Created { number: 3 }));
+    let stats = engine.stats();
+    let applied = Seq(before.0 + after.len() as u64);
+    assert_eq!((stats.snapshots_failed, stats.snapshots), (1, 0));
+    assert_eq!(engine.marks().applied, applied);
     let reply = settle(&mut producer, &mut stepped, &[set])[0];
     let answer = reply.answer.unwrap();
-    assert_eq!((answer.outcome, answer.seq), (Outcome::Done, before.next()));
+    assert_eq!((answer.outcome, answer.seq), (Outcome::Done, applied.next()));
     assert_eq!(engine.stats().snapshots, 1);
+    finish(&engine, &mut stepped);
+    let commands = journaled(&bench.shared_disk(), &bench.config.data_dir);
+    assert_eq!(commands, [&setting()[..], &after, &[set]].concat());
 }
 
 #[test]

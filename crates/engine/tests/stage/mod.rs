@@ -8,9 +8,10 @@ pub(crate) use lines::Lines;
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_engine::{
-    Clock, Engine, EngineConfig, Health, Level, ManualClock, Producer, RecoveryReport, Reply,
-    Sources, StartError, Stepped, WaitStrategy,
+    Clock, Engine, EngineConfig, Health, KeyRing, Level, ManualClock, Producer, RecoveryReport,
+    Reply, Sources, StartError, Stepped, WaitStrategy,
 };
+use rialto_log::{Reader, Verify};
 use rialto_model::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -132,6 +133,19 @@ pub(crate) fn events(engine: &Engine, from: Seq, to: Seq) -> Vec<(Seq, Vec<u8>)>
     }
     events.retain(|(seq, _)| *seq <= to);
     events
+}
+
+/// The commands in the journal of a data directory, the first one first.
+pub(crate) fn journaled(disk: &Arc<dyn Disk>, data_dir: &Path) -> Vec<Command> {
+    let journal = data_dir.join("journal");
+    let (segments, _) =
+        rialto_log::inspect(Arc::clone(disk), &journal, Verify::Whole, &KeyRing::empty()).unwrap();
+    let mut reader = Reader::open(&segments, 1).unwrap();
+    let mut commands = Vec::new();
+    while let Some(group) = reader.next_group().unwrap() {
+        commands.extend(group.into_iter().map(|(_, record)| decode_command(record).unwrap().1));
+    }
+    commands
 }
 
 /// An engine whose steps the test drives, on a simulated disk with a clock that stands still.
