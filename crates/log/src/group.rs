@@ -281,30 +281,70 @@ mod tests {
         assert_eq!(group.body_bytes(), 8);
     }
 
-    #[test]
-    fn reuse_leaves_no_trace_of_the_last_use() {
-        let mut used = Group::new(BLOCK_BYTES);
-        used.begin(1);
-        used.append(&[0xff; 3000]).unwrap();
-        used.begin(5);
-        used.append(b"xyz12").unwrap();
-        let mut fresh = Group::new(BLOCK_BYTES);
-        fresh.begin(5);
-        fresh.append(b"xyz12").unwrap();
-        let place = |form, body_checksum| GroupHeader {
+    /// The stored bytes of a group with these records.
+    fn stored_with(mut group: Group, records: &[&[u8]]) -> Vec<u8> {
+        group.begin(5);
+        for record in records {
+            group.append(record).unwrap();
+        }
+        group.seal(|form, body_checksum| GroupHeader {
             body_checksum,
             previous_checksum: 0,
             salt: [0; 16],
             epoch: 1,
             number: 1,
             first_seq: 5,
-            records: 1,
+            records: records.len() as u32,
             form,
             durable_group: 0,
             caller: [0; CALLER_BYTES],
-        };
-        used.seal(place);
-        fresh.seal(place);
-        assert_eq!(used.stored(), fresh.stored());
+        });
+        group.stored().to_vec()
+    }
+
+    fn used() -> Group {
+        let mut used = Group::new(BLOCK_BYTES);
+        used.begin(1);
+        used.append(&[0xff; 3000]).unwrap();
+        used
+    }
+
+    #[test]
+    fn reuse_leaves_no_trace_of_the_last_use() {
+        let lengths = || (0..=8).chain(100..=108);
+        let records: Vec<Vec<u8>> = lengths().map(|len| vec![b'x'; len]).collect();
+        let alone = records.iter().map(|record| vec![&record[..]]);
+        let in_sequence = [
+            records.iter().map(|record| &record[..]).collect::<Vec<_>>(),
+            records.iter().rev().map(|record| &record[..]).collect(),
+        ];
+        for records in alone.chain(in_sequence) {
+            let lengths: Vec<usize> = records.iter().map(|record| record.len()).collect();
+            let reused = stored_with(used(), &records);
+            assert!(reused == stored_with(Group::new(BLOCK_BYTES), &records), "{lengths:?}");
+            // A record ends at a multiple of eight, and what is behind it there is zero.
+            let mut at = GROUP_HEADER_BYTES;
+            for len in lengths {
+                let end = at + record_bytes(len);
+                assert_eq!(end % 8, 0);
+                let padding = &reused[at + RECORD_PREFIX_BYTES + len..end];
+                assert!(padding.iter().all(|byte| *byte == 0), "{len}: {padding:?}");
+                at = end;
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_shorter_than_its_reservation_leaves_no_trace_of_it() {
+        for len in (0..=8).chain(100..=108) {
+            let mut group = Group::new(BLOCK_BYTES);
+            group.begin(5);
+            group.reserve(200).unwrap().fill(0xff);
+            group.commit(len);
+            let mut expected = Group::new(BLOCK_BYTES);
+            expected.begin(5);
+            expected.append(&vec![0xff; len]).unwrap();
+            assert_eq!(group.body(), expected.body(), "{len}");
+        }
     }
 }
