@@ -7,7 +7,7 @@ use rialto_model::{
     ClientOrderId, Command, DecodeFault, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder,
     EventsFull, Handling, InstrumentId, MassCancel, NewOrder, OrderId, OrderKind, OrderRef,
     OrderSize, PostOnly, Price, Quantity, Side, TimeInForce, Timestamp, decode_attribution,
-    decode_command, decode_events, encode_attribution, encode_command, encode_event,
+    decode_command, decode_events, encode_attribution, encode_command, encode_event, encode_order,
 };
 
 fn command_bytes(time: Timestamp, command: &Command) -> Vec<u8> {
@@ -76,6 +76,15 @@ proptest! {
         let bytes = command_bytes(time, &command);
         prop_assert_eq!(bytes.len() % 8, 0);
         prop_assert_eq!(decode_command(&bytes), Ok((time, command)));
+    }
+
+    #[test]
+    fn an_order_is_written_as_the_command_that_enters_it(
+        time in wild::time(), order in wild::new_order(),
+    ) {
+        let mut buffer = [0xaa; COMMAND_BYTES_MAX];
+        let bytes = encode_order(time, &order, &mut buffer);
+        prop_assert_eq!(&buffer[..bytes], command_bytes(time, &Command::Place(order)));
     }
 
     #[test]
