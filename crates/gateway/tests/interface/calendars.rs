@@ -356,13 +356,13 @@ fn a_step_of_the_clock_makes_every_transition_once_it_is_accepted() {
     assign(&venue, json!("equities")).expect(200);
     // Over the whole day.
     clock.step(5 * 3_600 * SECOND as i64);
-    let moved = shift(&venue, "equities", day[3].at.0, day[3].at.0 + SECOND).expect(200);
+    let moved = shift(&venue, "equities", day[2].at.0, day[2].at.0 + SECOND).expect(200);
     assert!(moved["time"].as_str().unwrap().parse::<u64>().unwrap() < day[0].at.0);
     assert_eq!(begun(&venue), []);
     venue.operate("POST", "/v1/admin/clock/accept", Value::Null).expect(200);
     wait_for(&venue, "closed");
     let mut times: Vec<_> = day.iter().map(|it| it.at).collect();
-    times[3] = times[3].saturating_add(SECOND);
+    times[2] = times[2].saturating_add(SECOND);
     assert_eq!(begun(&venue), times);
     // Back to where it was: the venue's time does not go back.
     clock.step(-5 * 3_600 * SECOND as i64);
