@@ -1,5 +1,5 @@
 //! The steady state allocates nothing: not for orders of any kind, fills, cancels, amendments or
-//! expiries, with and without client order ids.
+//! expiries, with and without client order ids, in continuous trading and in calls and auctions.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,10 +7,10 @@ use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
     AccountId, Amend, AmendTrigger, Amount, ClientOrderId, Command, Condition, ConditionalOrder,
     CurrencyId, Distance, Done, DoneReason, EngineId, Event, IcebergOrder, InstrumentId,
-    InstrumentKind, InstrumentSpec, Leg, LinkKind, MemberId, NewOrder, OrderId, OrderKind,
-    OrderList, OrderRef, OrderSize, Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder, Transfer, Trigger,
-    TriggerKind,
+    InstrumentKind, InstrumentSpec, InstrumentState, Leg, LinkKind, MemberId, NewOrder, OrderId,
+    OrderKind, OrderList, OrderRef, OrderSize, Outcome, Price, Quantity, RejectReason, Rejected,
+    Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules, TrailTerms, TrailingOrder,
+    Transfer, Trigger, TriggerKind,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -45,6 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const ACCOUNTS: u64 = 20;
+const SPOT: InstrumentId = InstrumentId(1);
 
 /// What happened so far.
 #[derive(Clone, Copy, Default)]
@@ -54,17 +55,81 @@ struct Tally {
     cancelled: u64,
     expired: u64,
     triggered: u64,
+    /// Trades of auctions.
+    uncrossed: u64,
+    icebergs: u64,
+    refreshed: u64,
+    /// Entries with exits.
+    entries: u64,
+    /// Pairs of orders, exits among them.
+    pairs: u64,
+    /// Orders that ended because the other of their pair traded.
+    linked: u64,
+    trails: u64,
+    activated: u64,
+    is_call: bool,
+    /// Of these, what came in calls.
+    called_icebergs: u64,
+    called_conditional: u64,
+    called_lists: u64,
+    /// Orders that came while an auction traded.
+    frozen: u64,
 }
 
 impl EventSink for Tally {
     fn event(&mut self, event: &Event) {
         match event {
-            Event::Trade(_) => self.trades += 1,
+            Event::Trade(trade) => {
+                self.trades += 1;
+                self.uncrossed += u64::from(trade.auction);
+            }
+            Event::InstrumentStateSet { state, .. } => {
+                self.is_call = *state == InstrumentState::Call;
+            }
+            Event::IcebergSet(_) => {
+                self.icebergs += 1;
+                self.called_icebergs += u64::from(self.is_call);
+            }
+            Event::TriggerSet(_) => self.called_conditional += u64::from(self.is_call),
+            Event::IcebergRefreshed(_) => self.refreshed += 1,
+            Event::ExitsSet(_) => {
+                self.entries += 1;
+                self.called_lists += u64::from(self.is_call);
+            }
+            Event::OrdersLinked(_) => self.pairs += 1,
+            Event::TrailSet(_) => self.trails += 1,
+            Event::TrailActivated(_) => self.activated += 1,
+            Event::Done(Done { reason: DoneReason::Linked, .. }) => self.linked += 1,
+            Event::Rejected(Rejected { reason: RejectReason::InstrumentUncrossing, .. }) => {
+                self.frozen += 1;
+            }
             Event::Amended(_) => self.amended += 1,
             Event::Triggered(_) => self.triggered += 1,
             Event::Done(Done { reason: DoneReason::Cancelled, .. }) => self.cancelled += 1,
             Event::Done(Done { reason: DoneReason::Expired, .. }) => self.expired += 1,
             _ => {}
+        }
+    }
+}
+
+impl Tally {
+    /// Fails if hardly any orders of a kind came, or hardly anything became of them.
+    fn assert_kinds(&self, before: &Tally) {
+        for (what, now, before) in [
+            ("trades", self.trades, before.trades),
+            ("amendments", self.amended, before.amended),
+            ("cancels", self.cancelled, before.cancelled),
+            ("expired orders", self.expired, before.expired),
+            ("triggered orders", self.triggered, before.triggered),
+            ("icebergs", self.icebergs, before.icebergs),
+            ("refreshed icebergs", self.refreshed, before.refreshed),
+            ("entries with exits", self.entries, before.entries),
+            ("pairs", self.pairs, before.pairs),
+            ("orders ended by their pair", self.linked, before.linked),
+            ("trailing stops", self.trails, before.trails),
+            ("activated trailing stops", self.activated, before.activated),
+        ] {
+            assert!(now - before > 1_000, "only {} {what}", now - before);
         }
     }
 }
@@ -77,6 +142,10 @@ struct Trader {
     draw: u64,
     named: bool,
     names: u64,
+    /// Orders that are known here.
+    open_most: usize,
+    /// Of the last order.
+    account: AccountId,
     open: Vec<(AccountId, OrderId)>,
     sink: Tally,
 }
@@ -91,6 +160,8 @@ impl Trader {
             draw: 9,
             named,
             names: 0,
+            open_most: 800,
+            account: AccountId(0),
             open: Vec::with_capacity(10_000),
             sink: Tally::default(),
         };
@@ -137,8 +208,17 @@ impl Trader {
             let time = Timestamp(self.time);
             self.core.apply(Seq(self.seq), time, &Command::Tick, &mut self.sink);
         }
+        self.once(command)
+    }
+
+    /// Without what is due or in the background before it.
+    fn once(&mut self, command: &Command) -> Outcome {
         self.seq += 1;
         self.core.apply(Seq(self.seq), Timestamp(self.time), command, &mut self.sink)
+    }
+
+    fn state(&self) -> InstrumentState {
+        self.core.instrument(SPOT).unwrap().instrument.state
     }
 
     fn below(&mut self, bound: u64) -> u64 {
@@ -150,7 +230,7 @@ impl Trader {
         self.time += 1_000;
         // Many of the orders known here have traded or expired since; asking for the rest keeps
         // the book at one depth.
-        let kind = if self.open.len() > 800 { 99 } else { self.below(100) };
+        let kind = if self.open.len() > self.open_most { 99 } else { self.below(100) };
         if kind < 55 || self.open.is_empty() {
             self.place();
             return;
@@ -204,7 +284,18 @@ impl Trader {
     }
 
     fn place(&mut self) {
+        let command = self.next_order();
+        if let Outcome::Order { order, status, .. } = self.apply(&command)
+            && status.is_open()
+        {
+            self.open.push((self.account, order));
+        }
+    }
+
+    /// An order of any kind.
+    fn next_order(&mut self) -> Command {
         let account = AccountId(1 + self.below(ACCOUNTS) as u32);
+        self.account = account;
         let side = if self.below(2) == 0 { Side::Buy } else { Side::Sell };
         let expires = self.below(4) == 0;
         let mut client_order_id = ClientOrderId::EMPTY;
@@ -235,7 +326,7 @@ impl Trader {
             client_order_id,
             ..NewOrder::limit(
                 account,
-                InstrumentId(1),
+                SPOT,
                 side,
                 Quantity(1 + (self.draw >> 40) as i64 % 50),
                 Price(990 + (self.draw >> 50) as i64 % 21),
@@ -246,7 +337,7 @@ impl Trader {
             kind => NewOrder { kind, price: Price::ZERO, ..limit },
         };
         let waits = self.below(8) == 0 && !kind.takes_levels();
-        let outcome = if waits {
+        if waits {
             let kind = TriggerKind::ALL[self.below(2) as usize];
             let trigger = Trigger { kind, price: Price(990 + self.below(21) as i64) };
             let terms = NewOrder { minimum_quantity: Quantity::ZERO, ..terms };
@@ -256,28 +347,21 @@ impl Trader {
                     _ => Distance::Ppm(1_000 + 1_000 * self.below(9) as u32),
                 };
                 let trail = TrailTerms { distance, activation_price: trigger.price };
-                self.apply(&Command::PlaceTrailing(TrailingOrder { terms, trail }))
+                Command::PlaceTrailing(TrailingOrder { terms, trail })
             } else {
-                let order = ConditionalOrder { terms, trigger, immediate: true };
-                self.apply(&Command::PlaceConditional(order))
+                Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate: true })
             }
         } else if kind == OrderKind::Limit && self.below(6) == 0 {
             let quantity = Quantity(2 + self.below(90) as i64);
             let display_quantity = Quantity(1 + self.below(quantity.0 as u64 - 1) as i64);
             let size = OrderSize::Base(quantity);
             let terms = NewOrder { size, minimum_quantity: Quantity::ZERO, ..terms };
-            self.apply(&Command::PlaceIceberg(IcebergOrder { terms, display_quantity }))
+            Command::PlaceIceberg(IcebergOrder { terms, display_quantity })
         } else if kind == OrderKind::Limit && self.below(6) == 0 {
             let terms = NewOrder { minimum_quantity: Quantity::ZERO, ..terms };
-            let list = self.list(terms);
-            self.apply(&Command::PlaceList(list))
+            Command::PlaceList(self.list(terms))
         } else {
-            self.apply(&Command::Place(terms))
-        };
-        if let Outcome::Order { order, status, .. } = outcome
-            && status.is_open()
-        {
-            self.open.push((account, order));
+            Command::Place(terms)
         }
     }
 }
@@ -291,10 +375,44 @@ fn steady_state_allocates_nothing(named: bool) {
     (0..100_000).for_each(|_| trader.step());
     assert_eq!(ALLOCATIONS.get() - before, 0, "allocations in 100,000 steps");
     assert!(trader.sink.trades - tally.trades > 10_000, "hardly anything traded");
-    assert!(trader.sink.amended - tally.amended > 1_000, "hardly anything was amended");
-    assert!(trader.sink.cancelled - tally.cancelled > 1_000, "hardly anything was cancelled");
-    assert!(trader.sink.expired - tally.expired > 100, "hardly anything expired");
-    assert!(trader.sink.triggered - tally.triggered > 1_000, "hardly anything was triggered");
+    trader.sink.assert_kinds(&tally);
+    trader.core.check().unwrap();
+}
+
+/// A call in which orders of all kinds come, its auction, and continuous trading.
+fn day(trader: &mut Trader) {
+    let set = |state| Command::SetInstrumentState { instrument: SPOT, state };
+    trader.apply(&set(InstrumentState::Call));
+    (0..2_000).for_each(|_| trader.step());
+    trader.apply(&set(InstrumentState::Open));
+    while trader.state() == InstrumentState::Uncrossing {
+        let order = trader.next_order();
+        trader.once(&order);
+        trader.once(&Command::Tick);
+    }
+    (0..500).for_each(|_| trader.step());
+}
+
+#[test]
+fn calls_and_auctions() {
+    let mut trader = Trader::new(false, Limits::default());
+    // Enough for auctions that take several commands.
+    trader.open_most = 3_000;
+    (0..150).for_each(|_| day(&mut trader));
+    let before = ALLOCATIONS.get();
+    let tally = trader.sink;
+    (0..100).for_each(|_| day(&mut trader));
+    assert_eq!(ALLOCATIONS.get() - before, 0, "allocations in 100 days");
+    trader.sink.assert_kinds(&tally);
+    for (what, now, before) in [
+        ("trades of auctions", trader.sink.uncrossed, tally.uncrossed),
+        ("icebergs in calls", trader.sink.called_icebergs, tally.called_icebergs),
+        ("conditional orders in calls", trader.sink.called_conditional, tally.called_conditional),
+        ("lists in calls", trader.sink.called_lists, tally.called_lists),
+        ("orders while an auction traded", trader.sink.frozen, tally.frozen),
+    ] {
+        assert!(now - before > 100, "only {} {what}", now - before);
+    }
     trader.core.check().unwrap();
 }
 
