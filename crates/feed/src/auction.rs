@@ -84,16 +84,30 @@ impl Feed {
         let index = self.market_index(at, instrument)?;
         self.touch(index);
         let market = &mut self.markets[index];
-        (market.instrument.state, market.phase_changed) = (state, true);
+        let before = market.instrument.state;
+        market.keep_uncovered(|market| market.instrument.state = state);
+        market.phase_changed = true;
         market.call_changed = market.is_in_call();
         // An interruption is followed by its phase; another phase, or the same once more, ends it.
         let is_interrupted = std::mem::take(&mut market.interruption_begins);
         let auction = &mut market.auction;
+        if !is_interrupted {
+            // A call that a halt for a time has stopped goes on when the halt is over.
+            let ended = auction.interrupted.take();
+            let is_over = auction.halted_until.is_some_and(|until| until <= at.time);
+            let stopped = market.halted_call.take();
+            match (before, state) {
+                (InstrumentState::Halted, InstrumentState::Halted) => market.halted_call = stopped,
+                (_, InstrumentState::Halted) => market.halted_call = ended.map(|it| (before, it)),
+                (InstrumentState::Halted, _) if is_over => {
+                    let resumed = stopped.filter(|(phase, _)| *phase == state);
+                    auction.interrupted = resumed.map(|(_, interrupted)| interrupted);
+                }
+                _ => {}
+            }
+        }
         (auction.state, auction.at, auction.indicative) = (state, at, None);
         (auction.halted_until, auction.limit_state) = (None, None);
-        if !is_interrupted {
-            auction.interrupted = None;
-        }
         emit(Update::Instrument(&market.instrument));
         emit(Update::Auction(&market.auction));
         Ok(())
@@ -132,7 +146,8 @@ impl Feed {
         let index = self.market_index(at, instrument)?;
         self.touch(index);
         let market = &mut self.markets[index];
-        (market.auction_rules, market.phase_changed) = (*rules, true);
+        market.keep_uncovered(|market| market.auction_rules = *rules);
+        market.phase_changed = true;
         market.call_changed = market.is_in_call();
         emit(Update::Instrument(&market.instrument));
         Ok(())

@@ -49,14 +49,28 @@ impl Market {
         self.is_covered().then(|| indicative.map(Cover::of).unwrap_or_default())
     }
 
+    /// Makes a change of the phase or the rules. If the book is covered by it, keeps what may have been
+    /// published: prices of later orders are not to be seen, not even as removed.
+    pub(crate) fn keep_uncovered(&mut self, change: impl FnOnce(&mut Market)) {
+        let was_covered = self.cover.is_some() || self.is_covered();
+        change(self);
+        if !was_covered && self.is_covered() && self.uncovered.is_none() {
+            self.uncovered = Some([Side::Buy, Side::Sell].map(|side| self.book.told(side)));
+        }
+    }
+
     /// Takes the changes of what is published since the last delta, if any.
     fn take_public_delta(&mut self, seq: Seq, time: Timestamp) -> Option<&BookDelta> {
-        let (before, after) = (self.cover, self.cover_now());
-        if before.is_none() && after.is_none() {
+        let (before, after, told) = (self.cover, self.cover_now(), self.uncovered.take());
+        if before.is_none() && after.is_none() && told.is_none() {
             return self.book.take_delta(seq, time);
         }
         self.cover = after;
-        self.book.take_cover_delta((before, after), seq, time)
+        let told = told.unwrap_or_else(|| match before {
+            None => [Side::Buy, Side::Sell].map(|side| self.book.told(side)),
+            Some(_) => Default::default(),
+        });
+        self.book.take_cover_delta((before, after), told, seq, time)
     }
 
     /// Publishes what has changed of the book, or of what is published in its place.
@@ -92,20 +106,29 @@ impl Market {
 }
 
 impl Book {
-    /// Takes the changes from one cover to another, or to or from the book itself.
+    /// The prices at which something of a side may be published while the book is not covered: those of now, and
+    /// those that have changed since the last delta.
+    fn told(&self, side: Side) -> Vec<Price> {
+        let changed = self.dirty.iter().filter(|(of, _)| *of == side).map(|(_, price)| *price);
+        changed.chain(self.raw_levels(side).map(|(price, _)| price)).collect()
+    }
+
+    /// Takes the changes from one cover to another, or to or from the book itself, of which these prices of
+    /// each side may be published.
     fn take_cover_delta(
         &mut self,
         (before, after): (Option<Cover>, Option<Cover>),
+        told: [Vec<Price>; 2],
         seq: Seq,
         time: Timestamp,
     ) -> Option<&BookDelta> {
-        let changed: Vec<_> = self.dirty.drain(..).collect();
+        self.dirty.clear();
+        let mut told = told.into_iter();
         let mut sides = [Side::Buy, Side::Sell].map(|side| {
-            let own = changed.iter().filter(|(of, _)| *of == side).map(|(_, price)| *price);
             // All prices at which something is published before or afterwards.
-            let mut prices: Vec<Price> = Vec::new();
-            if before.is_none() || after.is_none() {
-                prices.extend(own.chain(self.raw_levels(side).map(|(price, _)| price)));
+            let mut prices = told.next().unwrap_or_default();
+            if after.is_none() {
+                prices.extend(self.raw_levels(side).map(|(price, _)| price));
             }
             let covers = [before, after].map(|cover| cover.and_then(|cover| cover.level(side)));
             prices.extend(covers.into_iter().flatten().map(|level| level.price));

@@ -299,7 +299,7 @@ impl Feed {
         let instrument = Instrument::new(id, *spec, &currency(spec.base)?, &currency(spec.quote)?)
             .map_err(|source| FoldError::Instrument { seq, instrument: id, source })?;
         self.symbols.insert(spec.symbol, id);
-        self.markets.push(Market::new(instrument, seq));
+        self.markets.push(Market::new(instrument, at));
         Ok(())
     }
 

@@ -6,7 +6,8 @@ use crate::ticker::Window;
 use crate::view::{AuctionView, Moment, PriceLevel, PublicTrade, Ticker};
 use rialto_core::Extremes;
 use rialto_model::{
-    Amount, AuctionRules, ContractTerms, Instrument, Name, Price, Seq, Side, Timestamp, Trade,
+    Amount, AuctionRules, ContractTerms, Instrument, InstrumentState, Interrupted, Name, Price,
+    Side, Trade,
 };
 use std::collections::VecDeque;
 
@@ -29,12 +30,17 @@ pub(crate) struct Market {
     pub(crate) auction_price: Option<Price>,
     /// Whether an interruption has begun whose phase follows.
     pub(crate) interruption_begins: bool,
+    /// The interrupted call that a halt has stopped.
+    pub(crate) halted_call: Option<(InstrumentState, Interrupted)>,
     /// Whether orders may rest off the tick: those entered before rules version 4 may.
     pub(crate) may_be_off_tick: bool,
     /// Whether the book has changed in a call since the price of its auction was computed.
     pub(crate) call_changed: bool,
     /// What is published in place of the book.
     pub(crate) cover: Option<Cover>,
+    /// The prices of each side that may have been published when the book was covered, if it was since the
+    /// last end of a command.
+    pub(crate) uncovered: Option<[Vec<Price>; 2]>,
     /// Whether the phase or the rules of auctions have changed since the last end of a command.
     pub(crate) phase_changed: bool,
     /// Whether it stands in the list of instruments where something happened.
@@ -45,9 +51,9 @@ pub(crate) struct Market {
 }
 
 impl Market {
-    pub(crate) fn new(instrument: Instrument, seq: Seq) -> Market {
+    pub(crate) fn new(instrument: Instrument, at: Moment) -> Market {
         Market {
-            book: Book::new(instrument.id, seq),
+            book: Book::new(instrument.id, at.seq),
             instrument,
             trades: VecDeque::new(),
             last_price: None,
@@ -58,7 +64,7 @@ impl Market {
             auction: AuctionView {
                 instrument: instrument.id,
                 state: instrument.state,
-                at: Moment { seq, time: Timestamp::ZERO },
+                at,
                 indicative: None,
                 last: None,
                 interrupted: None,
@@ -68,9 +74,11 @@ impl Market {
             calendar: Name::EMPTY,
             auction_price: None,
             interruption_begins: false,
+            halted_call: None,
             may_be_off_tick: false,
             call_changed: false,
             cover: None,
+            uncovered: None,
             phase_changed: false,
             touched: false,
             ticker_changed: false,

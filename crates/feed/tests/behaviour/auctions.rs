@@ -3,7 +3,7 @@
 use rialto_core::{Core, CoreConfig};
 use rialto_feed::{AuctionResult, AuctionView, Feed, FeedConfig, Update};
 use rialto_model::{
-    AccountId, Amount, AuctionRules, Command, CurrencyId, EngineId, Event, IcebergOrder,
+    AccountId, Amount, AuctionRules, Command, CurrencyId, EngineId, Event, HaltScope, IcebergOrder,
     InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId, NewOrder, OrderKind,
     OrderSize, Price, PriceRange, Quantity, Scale, Seq, Side, TimeInForce, Timestamp, TradingRules,
     Transfer,
@@ -56,7 +56,11 @@ impl Stage {
     }
 
     fn does(&mut self, command: Command) {
-        let (seq, time) = (Seq(self.core.seq().0 + 1), Timestamp(1_000));
+        self.does_at(self.core.time().max(Timestamp(1_000)), command);
+    }
+
+    fn does_at(&mut self, time: Timestamp, command: Command) {
+        let seq = Seq(self.core.seq().0 + 1);
         let mut events = Vec::<Event>::new();
         let outcome = self.core.apply(seq, time, &command, &mut events);
         assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
@@ -199,4 +203,29 @@ fn ranges_are_the_ones_that_the_core_applies() {
     assert_eq!(stage.last(), Some((1_031, 1, 0)));
     assert_eq!(stage.feed.auction(SPOT).unwrap().interrupted, None);
     assert_eq!(stage.feed.daily_limits(SPOT), range(800, 1_200), "they stay all day");
+}
+
+#[test]
+fn an_interrupted_call_is_still_one_after_a_halt() {
+    let mut stage = Stage::new();
+    let rules = AuctionRules { dynamic_range_ppm: 20_000, call_ms: 10_000, ..AuctionRules::PLAIN };
+    stage.does(Command::SetAuctionRules { instrument: SPOT, rules, seed: 1 });
+    for price in [1_010, 1_031] {
+        stage.place(1, Side::Sell, price, 1);
+        stage.place(2, Side::Buy, price, 1);
+    }
+    let shown = |stage: &Stage| {
+        let auction = stage.feed.auction(SPOT).unwrap();
+        (auction.state, auction.interrupted.map(|it| it.price))
+    };
+    let halt = Command::HaltTrading { scope: HaltScope::Instrument(SPOT), duration_ms: 1_000 };
+    let interrupted = (InstrumentState::Call, Some(Price(1_031)));
+    assert_eq!(shown(&stage), interrupted);
+    stage.does(halt);
+    assert_eq!(shown(&stage), (InstrumentState::Halted, None));
+    stage.does_at(stage.core.next_due(), Command::Tick);
+    assert_eq!(shown(&stage), interrupted);
+    stage.does(halt);
+    stage.set_state(InstrumentState::Call);
+    assert_eq!(shown(&stage), (InstrumentState::Call, None), "a command ended the halt");
 }

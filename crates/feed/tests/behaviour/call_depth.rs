@@ -77,6 +77,7 @@ fn show(venue: &mut Venue) {
         }
     });
     venue.compare();
+    assert_eq!(venue.mirrors[&SPOT].never_there, []);
 }
 
 #[test]
@@ -102,6 +103,54 @@ fn what_is_left_of_an_auction_is_published_when_trading_begins() {
         show(&mut venue);
         let depth = venue.feed.depth(SPOT, 99).unwrap();
         assert_eq!(told(&depth.bids), [(1, 101), (3, 99)], "{mode:?}");
+        assert_eq!(told(&depth.asks), [(2, 103)], "{mode:?}");
+    }
+}
+
+/// Publishes the changes of all these commands together, as a feed does that has fallen behind.
+fn send_together(venue: &mut Venue, commands: &[Command]) {
+    let Venue { core, feed, mirrors, .. } = venue;
+    let mut hear = |update: rialto_feed::Update<'_>| {
+        if let rialto_feed::Update::Book(delta) = update {
+            mirrors.get_mut(&delta.instrument).unwrap().apply(delta);
+        }
+    };
+    for command in commands {
+        let mut events = Vec::new();
+        let (seq, time) = (core.seq().next(), core.time());
+        let outcome = core.apply(seq, time, command, &mut events);
+        assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
+        events.iter().for_each(|event| feed.fold(seq, time, event, &mut hear).unwrap());
+    }
+    feed.end_of(core.seq(), core.time(), &mut hear).unwrap();
+}
+
+#[test]
+fn no_price_of_a_hidden_call_is_published_as_removed() {
+    let state = |state| Command::SetInstrumentState { instrument: SPOT, state };
+    let buy = |quantity, price| {
+        let (quantity, price) = (Quantity(quantity), Price(price));
+        Command::Place(NewOrder::limit(AccountId(1), SPOT, Side::Buy, quantity, price))
+    };
+    let sell = NewOrder::limit(AccountId(2), SPOT, Side::Sell, Quantity(7), Price(97));
+    for mode in CallDepth::ALL {
+        let mut venue = in_call(*mode, &[(5, 101)], &[(2, 103)]);
+        set_state(&mut venue, InstrumentState::Open);
+        show(&mut venue);
+        // The call begins, and its orders come, before anything is published.
+        let begun = [state(InstrumentState::Call), buy(7, 98), Command::Place(sell)];
+        send_together(&mut venue, &begun);
+        show(&mut venue);
+        send_together(&mut venue, &[state(InstrumentState::Open)]);
+        venue.finish();
+        show(&mut venue);
+        // A call that begins and ends before anything is published.
+        send_together(&mut venue, &[state(InstrumentState::Call), buy(3, 96)]);
+        send_together(&mut venue, &[state(InstrumentState::Halted), state(InstrumentState::Call)]);
+        set_state(&mut venue, InstrumentState::Open);
+        show(&mut venue);
+        let depth = venue.feed.depth(SPOT, 99).unwrap();
+        assert_eq!(told(&depth.bids), [(5, 98), (3, 96)], "{mode:?}");
         assert_eq!(told(&depth.asks), [(2, 103)], "{mode:?}");
     }
 }

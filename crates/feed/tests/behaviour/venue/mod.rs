@@ -14,6 +14,8 @@ pub type Commands = Vec<(Seq, Timestamp, Vec<Event>)>;
 pub struct Mirror {
     pub last_seq: Seq,
     pub levels: [BTreeMap<Price, PriceLevel>; 2],
+    /// The prices of levels that a delta removed and that were never published.
+    pub never_there: Vec<Price>,
 }
 
 impl Mirror {
@@ -25,9 +27,12 @@ impl Mirror {
             for level in delta.side(side) {
                 let levels = &mut self.levels[side as usize];
                 match level.orders {
-                    0 => levels.remove(&level.price),
-                    _ => levels.insert(level.price, *level),
-                };
+                    0 if levels.remove(&level.price).is_none() => {
+                        self.never_there.push(level.price)
+                    }
+                    0 => {}
+                    _ => drop(levels.insert(level.price, *level)),
+                }
             }
         }
     }
