@@ -343,6 +343,7 @@ fn limit(
     let rules = &instrument.spec.rules;
     let price = || asked.price.map(|price| price.decimal(on.price_scale));
     let quantity = || asked.quantity.map(|quantity| quantity.decimal(on.quantity_scale));
+    let notional = || instrument.notional(asked.price?, asked.quantity?);
     Some(match reason {
         RejectReason::PriceOffTick => {
             let tick = rules.tick.decimal(on.price_scale);
@@ -388,20 +389,37 @@ fn limit(
             format!("An order with time_in_force {in_force} has no expire_at; only gtd has one.")
         }
         RejectReason::NotionalTooSmall => {
-            let notional = instrument.notional(asked.price?, asked.quantity?)?;
             let (min, code) = (rules.notional_min.decimal(on.quote.scale), on.quote.code);
-            let notional = notional.decimal(on.quote.scale);
-            format!("Price times quantity is {notional} {code}; the least is {min} {code}.")
+            match notional().filter(|it| *it < rules.notional_min) {
+                Some(notional) => {
+                    let notional = notional.decimal(on.quote.scale);
+                    format!("Price times quantity is {notional} {code}; the least is {min} {code}.")
+                }
+                // Of an order without a price, or of another one of its list.
+                None => format!("The order is worth less than {min} {code}, the least."),
+            }
         }
         RejectReason::NotionalTooLarge if terms.notional_max != Amount::ZERO => {
-            let notional = instrument.notional(asked.price?, asked.quantity?)?;
             let (max, code) = (terms.notional_max.decimal(on.quote.scale), on.quote.code);
-            let notional = notional.decimal(on.quote.scale);
-            format!("Price times quantity is {notional} {code}; the most is {max} {code}.")
+            match notional().filter(|it| *it > terms.notional_max) {
+                Some(notional) => {
+                    let notional = notional.decimal(on.quote.scale);
+                    format!("Price times quantity is {notional} {code}; the most is {max} {code}.")
+                }
+                None => format!("The order is worth more than {max} {code}, the most."),
+            }
         }
         RejectReason::OpenOrdersLimit => {
             let (max, symbol) = (rules.open_orders_max, on.symbol);
-            format!("The account has {max} open orders of {symbol}, the most that it may have.")
+            let is_pair = asked.list.is_some_and(|list| list.kind == LinkKind::Oco);
+            match is_pair {
+                true => format!(
+                    "An account has at most {max} open orders of {symbol}; a pair needs room for two."
+                ),
+                false => format!(
+                    "The account has {max} open orders of {symbol}, the most that it may have."
+                ),
+            }
         }
         RejectReason::InstrumentHalted => {
             format!("{} is halted: only cancels are accepted.", on.symbol)

@@ -11,8 +11,8 @@ use rialto_feed::{Fill, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, Command, CommandKind, Condition, ConditionalOrder, Decimal,
     Distance, DoneReason, Event, Handling, Iceberg, IcebergOrder, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side, Timestamp, Trade, TrailTerms,
-    TrailingOrder, Trigger,
+    OrderRef, OrderSize, Outcome, Price, Quantity, RejectReason, Role, Scale, Side, Timestamp,
+    Trade, TrailTerms, TrailingOrder, Trigger,
 };
 
 /// The order, at the scales of its instrument.
@@ -155,7 +155,9 @@ pub(super) fn trail_of(
         Some(text) => match decimal::price("activation_price", text, on)? {
             Price::ZERO => {
                 let message = "The price must be positive; leave it out for the last price.";
-                return Err(ApiError::invalid("activation_price", message));
+                let refused = ApiError::unknown(RejectReason::TriggerPriceInvalid);
+                let refused = ApiError { message: message.into(), ..refused };
+                return Err(refused.of("activation_price"));
             }
             price => price,
         },

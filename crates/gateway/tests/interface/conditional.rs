@@ -214,7 +214,7 @@ fn bad_trails_are_refused_with_their_field() {
             "missing_field",
             "trail_distance",
         ),
-        (json!({"activation_price": "0"}), 400, "invalid_field", "activation_price"),
+        (json!({"activation_price": "0"}), 400, "trigger_price_invalid", "activation_price"),
         (json!({"activation_price": "-1"}), 400, "trigger_price_invalid", "activation_price"),
         (json!({"trigger": "stop"}), 400, "invalid_field", "trigger"),
         (json!({"trigger_at_once": true}), 400, "invalid_field", "trigger"),

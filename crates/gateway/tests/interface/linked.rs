@@ -250,7 +250,7 @@ fn bad_links_are_refused_with_their_field() {
         ),
         (
             stop(json!({"trail_ppm": 5, "activation_price": "0"})),
-            "invalid_field",
+            "trigger_price_invalid",
             "stop_loss.activation_price",
         ),
         (stop(json!({"trigger": "90", "quantity": "1"})), "unknown_field", "stop_loss.quantity"),
