@@ -17,6 +17,7 @@ mod fill_or_kill;
 mod forged_snapshots;
 mod halting;
 mod icebergs;
+mod large_auctions;
 mod linked;
 mod listing;
 mod long_commands;
