@@ -7,13 +7,16 @@
 #[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
+use reference::fold::Fold;
 use reference::generator::Profile;
 use reference::invariants::{self, Holdings};
 use reference::lockstep::{Case, Failure};
 use reference::world::{self, World};
 use reference::{Alteration, Reference};
-use rialto_core::Limits;
-use rialto_model::{Command, EngineId, NewOrder, Price, Quantity, Seq, Side};
+use rialto_core::{Limits, RULES_VERSIONS};
+use rialto_model::{
+    AuctionRules, Command, EngineId, InstrumentId, NewOrder, Price, Quantity, SelfTrade, Seq, Side,
+};
 
 /// The first failure among the fixed sequences.
 fn caught(alteration: Alteration) -> Failure {
@@ -189,6 +192,39 @@ fn a_crossed_book_is_noticed() {
     holdings.orders[0].price = Price(101);
     let broken = invariants::check(&holdings, &reference);
     assert!(broken.expect_err("the book is crossed").contains("crossed"));
+}
+
+/// The fold of a trade at 100 and of one at 101, in spite of a range of these millionths around the last price.
+fn trade_at_101(dynamic_range_ppm: u32) -> Fold {
+    let mut reference = Reference::new(EngineId(1), *RULES_VERSIONS.end(), Limits::default());
+    reference.altered = Some(Alteration::RangesIgnored);
+    let world = World::plain(&[0]);
+    let rules = AuctionRules { dynamic_range_ppm, call_ms: 1_000, ..AuctionRules::PLAIN };
+    let set = Command::SetAuctionRules { instrument: InstrumentId(1), rules, seed: 1 };
+    let orders = [(Side::Buy, 100), (Side::Sell, 100), (Side::Sell, 101), (Side::Buy, 101)];
+    let orders = orders.map(|(side, price)| {
+        let (price, self_trade) = (Price(price), Some(SelfTrade::Allow));
+        Command::Place(NewOrder { side, price, self_trade, ..world::plain_order() })
+    });
+    let mut fold = Fold::default();
+    let commands = world.setup.iter().chain([&set]).chain(&orders);
+    for (seq, command) in (1..).zip(commands) {
+        let (events, outcome) = reference.apply(Seq(seq), world.start, command);
+        assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
+        fold.apply(&events);
+    }
+    fold
+}
+
+#[test]
+fn a_trade_at_the_end_of_its_range_contradicts_no_event() {
+    trade_at_101(10_000);
+}
+
+#[test]
+#[should_panic(expected = "is outside")]
+fn a_trade_outside_its_range_contradicts_the_events() {
+    trade_at_101(9_999);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Balances and books folded from the events alone.
 
+mod ranges;
+
+use ranges::{Range, Ranges};
 use rialto_model::{
     AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, OrderId, OrderSize, Price, Quantity, Restriction, RestrictionTarget,
@@ -20,6 +23,8 @@ struct Known {
     /// When it took its place in the queue; `None` while it is on no book.
     place: Option<u64>,
     is_iceberg: bool,
+    /// The prices it may trade at as it comes in.
+    ranges: [Range; 3],
 }
 
 impl Known {
@@ -39,6 +44,7 @@ pub struct Fold {
     places: u64,
     trades: u64,
     phases: BTreeMap<InstrumentId, InstrumentState>,
+    ranges: BTreeMap<InstrumentId, Ranges>,
     /// The prices of the last auctions.
     auction_prices: BTreeMap<InstrumentId, Price>,
     members: BTreeMap<AccountId, MemberId>,
@@ -190,6 +196,7 @@ impl Fold {
                     quote_sized,
                     place,
                     is_iceberg: false,
+                    ranges: self.ranges_now(terms.instrument),
                 };
                 assert!(self.orders.insert(accepted.order, known).is_none(), "ids are new");
                 self.release(accepted.order, -accepted.reserved.0);
@@ -202,6 +209,7 @@ impl Fold {
                 known.place = Some(place);
             }
             Event::Amended(amended) => {
+                self.arrives(amended.order);
                 let known = self.known(amended.order);
                 assert_eq!(
                     (known.price, known.remaining),
@@ -250,6 +258,7 @@ impl Fold {
             Event::Triggered(triggered) => {
                 self.whole.remove(&triggered.order);
                 self.assert_unrestricted(triggered.account, triggered.instrument);
+                self.arrives(triggered.order);
                 let known = self.known(triggered.order);
                 assert_eq!(known.place, None, "an order that waits is on no book");
                 assert_eq!(known.remaining, triggered.remaining, "it has not traded");
@@ -306,9 +315,26 @@ impl Fold {
             }
             Event::InstrumentStateSet { instrument, state } => {
                 self.phases.insert(*instrument, *state);
+                if *state == InstrumentState::Open {
+                    self.ranges.entry(*instrument).or_default().was_extended = false;
+                }
             }
+            Event::AuctionRulesSet { instrument, rules } => {
+                self.ranges.entry(*instrument).or_default().rules = *rules;
+            }
+            Event::Interrupted(it) => {
+                let inside = (it.low..=it.high).contains(&it.price);
+                assert!(!inside, "nothing is interrupted inside of a range: {it:?}");
+                let extends = self.phases.get(&it.instrument) == Some(&InstrumentState::Uncrossing);
+                self.ranges.entry(it.instrument).or_default().was_extended |= extends;
+            }
+            // Its volume is the largest that any tick has: the reference, which must find the same, compares them
+            // all.
             Event::Uncrossed(uncrossed) => {
                 assert!(uncrossed.price.0 > 0 && uncrossed.volume.0 > 0, "{uncrossed:?}");
+                let ranges = self.ranges.get(&uncrossed.instrument).copied().unwrap_or_default();
+                let range = ranges.of_auction(&self.instruments[&uncrossed.instrument]);
+                assert!(range.contains(uncrossed.price), "{uncrossed:?} is outside {range:?}");
                 self.auction_prices.insert(uncrossed.instrument, uncrossed.price);
             }
             _ => {}
@@ -337,6 +363,18 @@ impl Fold {
         }
     }
 
+    fn ranges_now(&self, id: InstrumentId) -> [Range; 3] {
+        let ranges = self.ranges.get(&id).copied().unwrap_or_default();
+        ranges.of_order(&self.instruments[&id])
+    }
+
+    /// An order comes in again: its ranges are those of now.
+    fn arrives(&mut self, order: OrderId) {
+        let instrument = self.known(order).instrument;
+        let ranges = self.ranges_now(instrument);
+        self.known(order).ranges = ranges;
+    }
+
     fn trade(&mut self, trade: &rialto_model::Trade, touched: &mut BTreeSet<OrderId>) {
         self.trades += 1;
         assert_eq!(
@@ -353,11 +391,16 @@ impl Fold {
         let instrument = self.instruments[&trade.instrument];
         let maker = *self.known(trade.maker_order);
         let taker = *self.known(trade.taker_order);
+        let ranges = self.ranges.entry(trade.instrument).or_default();
+        ranges.last_price = trade.price;
         if trade.auction {
+            ranges.auction_price = trade.price;
             touched.insert(trade.taker_order);
             return self.trade_of_auction(trade, &instrument, [maker, taker]);
         }
         assert_eq!(maker.price, trade.price, "the maker's price decides");
+        let outside = taker.ranges.into_iter().find(|range| !range.contains(trade.price));
+        assert!(outside.is_none(), "{trade:?} is outside {outside:?}");
         assert_eq!((maker.side, taker.side), (trade.taker_side.opposite(), trade.taker_side));
         assert_eq!((maker.account, taker.account), (trade.maker_account, trade.taker_account));
         assert!(maker.place.is_some() && taker.place.is_none(), "one of them was on the book");

@@ -31,7 +31,7 @@ mod dice;
 pub mod entry;
 mod expiry;
 mod fill_or_kill;
-mod fold;
+pub mod fold;
 pub mod generator;
 mod halt;
 pub mod iceberg;
