@@ -56,6 +56,14 @@ fn deep_books_agree() {
     LazyLock::force(&DEEP);
 }
 
+/// Memories that fill up and numbers that grow show their bounds after thousands of commands only.
+#[test]
+fn long_sequences_agree() {
+    for profile in [Profile::General, Profile::Tight] {
+        Case::new(30_000, profile).lasting(3_000).must_pass();
+    }
+}
+
 /// The sequences must come across everything that can happen, or they test less than they say.
 #[test]
 fn the_sequences_come_across_everything() {

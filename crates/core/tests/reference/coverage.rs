@@ -2,6 +2,7 @@
 
 mod amend;
 mod linked;
+pub mod no_cancel;
 
 use super::Reference;
 use rialto_model::{
@@ -89,7 +90,7 @@ pub const EVENT_KINDS: [&str; 47] = [
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 146] = [
+pub const SITUATIONS: [(&str, u64); 152] = [
     ("trailing stop active beyond its activation price", 10),
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
@@ -146,6 +147,12 @@ pub const SITUATIONS: [(&str, u64); 146] = [
     ("transition led to an auction", 20),
     ("session order", 50),
     ("mass cancel left orders", 10),
+    ("kill switch cancelled in a no-cancel period", 20),
+    ("operator cancelled in a no-cancel period", 20),
+    ("lost connection cancelled in a no-cancel period", 5),
+    ("no-cancel period halted", 2),
+    ("trade at a far price", 100),
+    ("call extended after its no-cancel period", 2),
     ("snapshot with a timetable", 50),
     ("halt ended by time", 50),
     ("halt made longer", 5),
@@ -367,6 +374,9 @@ impl Coverage {
                 }
                 Event::Trade(trade) => {
                     traded = true;
+                    if trade.price.0 >= 200 {
+                        self.saw("trade at a far price");
+                    }
                     if amended {
                         self.saw("amended and traded");
                     }

@@ -1,6 +1,7 @@
 //! The core and the reference side by side, command by command.
 
 use super::coverage::Coverage;
+use super::coverage::no_cancel::in_no_cancel_period;
 use super::dice::Dice;
 use super::fold::Fold;
 use super::generator::{Profile, step};
@@ -39,15 +40,16 @@ pub struct Failure {
 
 impl Case {
     pub fn new(seed: u64, profile: Profile) -> Case {
-        let mut dice = Dice::new(seed ^ 0x5EED);
         let steps = if profile == Profile::Deep { 24 } else { 150 };
-        Case {
-            seed,
-            profile,
-            rules_version: *RULES_VERSIONS.end(),
-            steps: (0..steps).map(|_| dice.next()).collect(),
-            altered: None,
-        }
+        let rules_version = *RULES_VERSIONS.end();
+        Case { seed, profile, rules_version, steps: Vec::new(), altered: None }.lasting(steps)
+    }
+
+    /// A sequence of this many steps.
+    pub fn lasting(mut self, steps: usize) -> Case {
+        let mut dice = Dice::new(self.seed ^ 0x5EED);
+        self.steps = (0..steps).map(|_| dice.next()).collect();
+        self
     }
 
     /// The same sequence in a venue that begins with another version of the rules.
@@ -264,6 +266,7 @@ impl Lockstep {
         let before = affordable.then(|| self.reference.clone());
         let rules_version = self.reference.rules_version;
         let links_before = self.reference.lists.clone();
+        let bound = in_no_cancel_period(&self.reference, self.time);
         let amended = match command {
             Command::Amend(amend) => Some(amend),
             Command::AmendTrigger(asked) => Some(&asked.amend),
@@ -311,6 +314,7 @@ impl Lockstep {
             self.coverage.note_suspended(command, taker);
         }
         self.coverage.note_restrictions(command, &events, &self.reference);
+        self.coverage.note_no_cancel(command, &events, &bound);
         self.coverage.note_contracts(command, &events, &self.reference);
         self.coverage.note_triggers(command, &events, &self.reference);
         self.coverage.note_icebergs(command, &events, &self.reference);

@@ -1,8 +1,12 @@
 //! Commands that plan transitions, and do something with what is planned.
 
+use super::super::coverage::no_cancel::in_no_cancel_period;
 use super::super::world::text;
 use super::{Chooser, MICROSECOND};
-use rialto_model::{Command, InstrumentState, Name, PlannedTransition, Text, Timestamp};
+use rialto_model::{
+    AccountId, Command, InstrumentState, Name, PlannedTransition, Restrict, Restriction,
+    RestrictionTarget, Text, Timestamp,
+};
 
 impl Chooser<'_> {
     /// Plans a transition, or does something with what is planned.
@@ -73,6 +77,25 @@ impl Chooser<'_> {
         let instrument = self.instrument();
         commands.push(Command::AssignCalendar { instrument, calendar });
         commands
+    }
+
+    /// The accounts with orders that they may not cancel now.
+    pub(super) fn bound(&self) -> Vec<AccountId> {
+        let instruments = in_no_cancel_period(self.now, self.time);
+        let mut bound = self.now.orders.clone();
+        bound.retain(|order| instruments.contains(&order.instrument));
+        bound.iter().map(|order| order.account).collect()
+    }
+
+    /// Restricts one of these accounts, mostly with its cancels.
+    pub(super) fn killing(&mut self) -> Command {
+        let bound = self.bound();
+        Command::Restrict(Restrict {
+            target: RestrictionTarget::Account(self.dice.pick(&bound)),
+            restriction: Restriction::CancelOnly,
+            by_member: self.dice.chance(60),
+            cancel: self.dice.chance(85),
+        })
     }
 
     /// A transition some time after another one.
