@@ -239,7 +239,7 @@ fn a_producer_of_a_running_engine_has_its_commands_taken_in_order() {
     send(&mut producer, &before);
     let command = |number: usize| match number % 3 {
         0 => {
-            let side = if number % 2 == 0 { Side::Buy } else { Side::Sell };
+            let side = if number.is_multiple_of(2) { Side::Buy } else { Side::Sell };
             limit(1 + (number % 4) as u32, side, 1_000, 1 + (number % 7) as i64)
         }
         1 => Command::Tick,
