@@ -85,7 +85,9 @@ pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> St
         (Profile::General | Profile::Tight, 60..66) if !chooser.bound().is_empty() => {
             vec![chooser.killing()]
         }
-        (Profile::General | Profile::Tight, 88..90) => chooser.price_shock(),
+        (Profile::General | Profile::Tight, 88..90) if now.rules_version >= 4 => {
+            chooser.price_shock()
+        }
         (Profile::Tight, 78..80) if now.accounts.len() >= 3 => chooser.many_withdrawals(),
         (Profile::Deep, 0..60) if now.has_background_work() => {
             (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
