@@ -40,18 +40,22 @@ fn the_threads_of_the_depot_and_of_s3_have_a_lower_priority_than_those_of_orders
         let found = threads.iter().filter(|(thread, _)| thread.starts_with(name));
         found.map(|(_, nice)| *nice).collect::<Vec<_>>()
     };
-    // A thread lowers its priority itself, and may just have begun.
+    let is_lowered = |threads: &[(String, i64)], name: &str| {
+        let nice = nice_of(threads, name);
+        !nice.is_empty() && nice.iter().all(|nice| *nice == 9)
+    };
+    // A thread lowers its priority itself, and may not have begun yet.
     let mut threads = threads_of(venue.id());
-    for _ in 0..200 {
-        if nice_of(&threads, last).iter().all(|nice| *nice == 9) {
-            break;
+    for name in ["depot-", "queue-", last] {
+        let began = std::time::Instant::now();
+        while !is_lowered(&threads, name) {
+            assert!(began.elapsed() < crate::running::PATIENCE, "{name}: {threads:?}");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            threads = threads_of(venue.id());
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        threads = threads_of(venue.id());
     }
     for name in ["depot-", "queue-", last] {
-        let nice = nice_of(&threads, name);
-        assert!(!nice.is_empty() && nice.iter().all(|nice| *nice == 9), "{name}: {threads:?}");
+        assert!(is_lowered(&threads, name), "{name}: {threads:?}");
     }
     let orders = nice_of(&threads, "sequencer");
     assert!(!orders.is_empty() && orders.iter().all(|nice| *nice < 9), "{threads:?}");
