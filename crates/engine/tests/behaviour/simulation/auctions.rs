@@ -3,6 +3,7 @@
 //! themselves.
 
 use super::random::Random;
+use super::traffic::kill;
 use crate::stage::{ACCOUNTS, limit, rules, until};
 use rialto_core::{RULES_VERSIONS, SEARCH_STEPS_PER_ORDER};
 use rialto_model::*;
@@ -88,6 +89,9 @@ pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
             _ => InstrumentState::Open,
         };
         commands.push(set(next));
+    }
+    if random.percent(15) {
+        commands.extend(kill(AUCTIONED));
     }
     commands
 }

@@ -104,7 +104,7 @@ fn command(random: &mut Random, now: Timestamp) -> Command {
     let account = AccountId(account);
     let counter = 1 + random.below(ORDERS_GUESSED);
     let order = OrderRef::Id(OrderId::from_parts(EngineId(1), counter));
-    match random.below(120) {
+    match random.below(124) {
         0..45 => place,
         100..103 => shaped(place, |order| order.time_in_force = TimeInForce::Fok),
         103..105 => shaped(place, |order| order.time_in_force = TimeInForce::Day),
@@ -120,6 +120,7 @@ fn command(random: &mut Random, now: Timestamp) -> Command {
         113..115 => Command::HoldWithdrawal(transfer(account, quantity, "h", counter)),
         115 => Command::SettleWithdrawal { account, reference: reference("h", counter) },
         116 => Command::ReleaseWithdrawal { account, reference: reference("h", counter) },
+        119..123 => restrict(random),
         117..119 => Command::SetRules { instrument: InstrumentId(1), rules: fees(random) },
         45..52 => shaped(place, |order| order.time_in_force = TimeInForce::Ioc),
         52..58 => shaped(place, |order| {
@@ -161,6 +162,32 @@ fn command(random: &mut Random, now: Timestamp) -> Command {
             ]),
         },
     }
+}
+
+/// A restriction, mostly with a kill of open orders. Every second one lifts an earlier one, so that most
+/// orders are accepted.
+pub(crate) fn restrict(random: &mut Random) -> Command {
+    let account = random.below(u64::from(ACCOUNTS)) as u32 + 1;
+    let target = match random.below(4) {
+        0 => RestrictionTarget::Venue,
+        1 => RestrictionTarget::Member(MemberId(account)),
+        2 => RestrictionTarget::Account(AccountId(account)),
+        _ => RestrictionTarget::Instrument(InstrumentId(1 + random.below(2) as u32)),
+    };
+    let restriction = match random.percent(50) {
+        true => Restriction::None,
+        false => random.pick(&[Restriction::CancelOnly, Restriction::Frozen]),
+    };
+    let cancel = restriction != Restriction::None && random.percent(80);
+    Command::Restrict(Restrict { target, restriction, by_member: random.percent(30), cancel })
+}
+
+/// A kill of all orders of an instrument, which is lifted at once.
+pub(crate) fn kill(instrument: InstrumentId) -> [Command; 2] {
+    let target = RestrictionTarget::Instrument(instrument);
+    [(Restriction::CancelOnly, true), (Restriction::None, false)].map(|(restriction, cancel)| {
+        Command::Restrict(Restrict { target, restriction, by_member: false, cancel })
+    })
 }
 
 fn reference(kind: &str, counter: u64) -> Reference {

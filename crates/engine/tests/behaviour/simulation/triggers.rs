@@ -2,6 +2,7 @@
 //! many slices, and the journal may end in between.
 
 use super::random::Random;
+use super::traffic::kill;
 use crate::stage::{ACCOUNTS, limit, rules, until};
 use rialto_core::{ORDERS_PER_COMMAND, RULES_VERSIONS};
 use rialto_model::*;
@@ -50,6 +51,9 @@ pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
     }
     let away = FARTHEST as i64 + 10;
     trade_at(MIDDLE + away, &mut commands);
+    if random.percent(20) {
+        commands.extend(kill(TRIGGERED));
+    }
     if random.percent(30) {
         let duration_ms = 1 + random.below(20) as u32;
         let scope = HaltScope::Instrument(TRIGGERED);
