@@ -8,12 +8,15 @@ mod auctions;
 mod background;
 mod damage;
 mod keeping;
+mod kills;
 mod levels;
 mod readers;
 mod restart;
 mod rules_versions;
 mod sealed;
 mod simulation;
+mod sliced;
 #[path = "../stage/mod.rs"]
 mod stage;
 mod timetables;
+mod triggers;
