@@ -37,6 +37,7 @@ mod queue_transactions;
 mod queues;
 mod queues_packed;
 mod queues_push;
+mod refusals;
 mod restrictions;
 mod revoked;
 mod signing;
