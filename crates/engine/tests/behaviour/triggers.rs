@@ -1,4 +1,4 @@
-//! A cascade of stops, each of which is triggered by the trade of the one before.
+//! Stops that one trade triggers, and stops each of which is triggered by the trade of the one before.
 
 use crate::sliced::{Work, a_kill_after_any_slice_changes_nothing};
 use crate::stage::limit;
@@ -46,5 +46,29 @@ fn a_kill_after_any_slice_changes_nothing_of_a_cascade_of_stops() {
         .collect();
     assert_eq!(triggered, STOPS as usize);
     assert_eq!(traded, (FIRST..=FIRST + STOPS).collect::<Vec<_>>());
+    assert!(slices > 3, "{slices} slices");
+}
+
+#[test]
+fn a_kill_after_any_slice_changes_nothing_of_the_entry_of_many_stops() {
+    // Triggered at one price, and resting below it.
+    let stop = |number: i64| {
+        let away = 1 + number % 100;
+        let Command::Place(terms) = limit(2 + (number % 2) as u32, Side::Buy, FIRST - away, 1)
+        else {
+            unreachable!("it is an order")
+        };
+        let trigger = Trigger { kind: TriggerKind::Stop, price: Price(FIRST) };
+        Command::PlaceConditional(ConditionalOrder { terms, trigger, immediate: false })
+    };
+    let below = [limit(1, Side::Sell, FIRST - 200, 1), limit(2, Side::Buy, FIRST - 200, 1)];
+    let mut before = Vec::from(below);
+    before.extend((0..STOPS).map(stop));
+    before.push(limit(1, Side::Sell, FIRST, 1));
+    let work = Work { before, begins: limit(4, Side::Buy, FIRST, 1), at: Timestamp(2_000) };
+    let (undisturbed, slices) = a_kill_after_any_slice_changes_nothing(&work);
+    let events = undisturbed.of_work();
+    let rested = events.iter().filter(|event| matches!(event, Event::Rested(_))).count();
+    assert_eq!(rested, STOPS as usize);
     assert!(slices > 3, "{slices} slices");
 }
