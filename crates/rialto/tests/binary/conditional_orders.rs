@@ -3,11 +3,19 @@
 
 use crate::asking::{Client, Credentials, secret};
 use crate::operated::Operated;
-use crate::running::{Running, command, rialto, text};
+use crate::running::chance::{Random, seed};
+use crate::running::{PATIENCE, Running, command, configure, rialto, text};
+use crate::stopped::{has_work_left, state_of};
+use rialto_model::OrderId;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 /// Orders that one trade triggers; several commands enter them.
-const ORDERS: usize = 700;
+const ORDERS: usize = 10_000;
+/// The rows of a batch.
+const ROWS: usize = 500;
+/// The least number of kills, and the most until one was between the trigger and the last entry.
+const KILLS: [usize; 2] = [3, 32];
 
 struct Place {
     operated: Operated,
@@ -30,10 +38,39 @@ impl Place {
 
     fn trade_at(&self, price: &str) {
         for (which, side) in [(0, "sell"), (1, "buy")] {
-            let order = json!({
-                "instrument": "BTC-USD", "side": side, "quantity": "0.01", "price": price,
-            });
-            self.member(which).call("POST", "/v1/orders", Some(&order)).unwrap();
+            self.place(which, &limit(side, price));
+        }
+    }
+
+    /// Enters an order of a member, and returns its id.
+    fn place(&self, which: usize, order: &Value) -> OrderId {
+        let placed = self.member(which).call("POST", "/v1/orders", Some(order)).unwrap();
+        OrderId(placed["order_id"].as_str().unwrap().parse().unwrap())
+    }
+
+    /// Enters orders that wait for a trade at 95, and returns the first one.
+    fn place_stops(&self) -> String {
+        let row = json!({
+            "instrument": "BTC-USD", "side": "sell", "quantity": "0.01", "price": "96",
+            "trigger": "stop", "trigger_price": "95",
+        });
+        let rows: Vec<Value> = (0..ROWS).map(|_| json!({ "place": row })).collect();
+        let rows = json!({ "rows": rows });
+        let member = self.member(0);
+        let enter = || member.call("POST", "/v1/orders/batch", Some(&rows)).unwrap();
+        let answers: Vec<Value> = (0..ORDERS / ROWS).map(|_| enter()).collect();
+        answers[0]["results"][0]["order"]["order_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the book has these orders to sell.
+    fn until_asks(&self, asks: &Value) {
+        let (client, began) = (self.operated.client(), Instant::now());
+        loop {
+            let book = client.get("/v1/book/BTC-USD").unwrap();
+            if book["asks"] == *asks {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "{asks} are not there, but {book}");
         }
     }
 
@@ -59,8 +96,13 @@ impl Place {
     }
 }
 
+fn limit(side: &str, price: &str) -> Value {
+    json!({ "instrument": "BTC-USD", "side": side, "quantity": "0.01", "price": price })
+}
+
 fn open(dir: &std::path::Path) -> Place {
-    let operated = Operated::with_market(dir, &json!({}));
+    configure(dir, &format!("batch_rows_max = {ROWS}\n"));
+    let operated = Operated::with_market(dir, &json!({ "open_orders_max": 100_000 }));
     let keys = [(1, "BTC"), (2, "USD")].map(|(id, currency)| {
         operated.post("members", &json!({ "member": id, "name": "client" }));
         operated.post("accounts", &json!({ "account": id, "member": id, "name": "main" }));
@@ -77,38 +119,64 @@ fn open(dir: &std::path::Path) -> Place {
 
 #[test]
 fn each_triggered_order_is_entered_once_though_the_venue_is_killed() {
+    let mut random = Random::new(seed());
     let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
     let mut place = open(dir.path());
-    place.trade_at("100");
-    let row = json!({
-        "instrument": "BTC-USD", "side": "sell", "quantity": "0.01", "price": "96",
-        "trigger": "stop", "trigger_price": "95",
-    });
-    let rows: Vec<Value> = (0..50).map(|_| json!({ "place": row })).collect();
-    let rows = json!({ "rows": rows });
-    for _ in 0..ORDERS / 50 {
-        place.member(0).call("POST", "/v1/orders/batch", Some(&rows)).unwrap();
+    // The longest time from the trade to a kill, and how many kills were before the last entry.
+    let (mut lasted, mut unfinished) = (Duration::ZERO, 0);
+    for kills in 0.. {
+        if kills >= KILLS[0] && unfinished > 0 {
+            println!("{unfinished} of {kills} kills were before the last entry, {lasted:?}");
+            break;
+        }
+        assert!(kills < KILLS[1], "none of {kills} kills was between the trigger and the entry");
+        place.trade_at("100");
+        let first = place.place_stops();
+        let maker = place.place(0, &limit("sell", "95"));
+        if kills == 0 {
+            let began = Instant::now();
+            place.place(1, &limit("buy", "95"));
+            // The entries go on after the answer.
+            lasted = 2 * began.elapsed();
+            place.until_asks(&all_asks());
+            place.operated.venue.kill();
+        } else {
+            let member = place.member(1);
+            let trading = std::thread::spawn(move || {
+                drop(member.call("POST", "/v1/orders", Some(&limit("buy", "95"))));
+            });
+            // At a random time, or as soon as the trade is answered.
+            match kills % 2 {
+                0 => random.pause(lasted),
+                _ => while !trading.is_finished() {},
+            }
+            place.operated.venue.kill();
+            trading.join().unwrap();
+        }
+        let state = state_of(&data);
+        let has_traded = state.order(maker).is_none();
+        unfinished += usize::from(has_traded && has_work_left(&state));
+        drop(state);
+        place.operated.venue = Running::serve(dir.path(), "synced");
+        if !has_traded {
+            place.place(1, &limit("buy", "95"));
+        }
+        // The book has each once, and in the order in which they were entered.
+        place.until_asks(&all_asks());
+        place.until("waiting", 0);
+        place.place(1, &limit("buy", "96"));
+        place.until_asks(&json!([["96.00", "99.9900", ORDERS - 1]]));
+        let order = place.member(0).get(&format!("/v1/orders/{first}")).unwrap();
+        assert_eq!(order["order"]["status"], "filled");
+        place.member(0).call("DELETE", "/v1/orders", None).unwrap();
+        place.until_asks(&json!([]));
     }
-    place.until("waiting", ORDERS);
-    place.trade_at("95");
-    place.operated.venue.kill();
-    place.operated.venue = Running::serve(dir.path(), "synced");
+}
 
-    place.until("waiting", 0);
-    let mut open = place.listed("open");
-    assert_eq!(open.len(), ORDERS);
-    assert!(open.iter().all(|order| order["status"] == "open"), "{}", open[0]);
-    // The book has them once, and in the order in which they were entered.
-    let book = place.operated.client().get("/v1/book/BTC-USD").unwrap();
-    assert_eq!(book["asks"], json!([["96.00", "7.0000", ORDERS]]));
-    open.sort_by_key(|order| order["order_id"].as_str().unwrap().parse::<u64>().unwrap());
-    let buy = json!({
-        "instrument": "BTC-USD", "side": "buy", "quantity": "0.01", "price": "96",
-    });
-    place.member(1).call("POST", "/v1/orders", Some(&buy)).unwrap();
-    place.until("open", ORDERS - 1);
-    let left = place.listed("open");
-    assert!(left.iter().all(|order| order["order_id"] != open[0]["order_id"]));
+/// The book when all have been entered.
+fn all_asks() -> Value {
+    json!([["96.00", "100.0000", ORDERS]])
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! A venue killed again and again while linked and conditional orders and icebergs trade: never do both orders of a
-//! pair trade, exits are never for more than their entry has traded, and no order is triggered twice.
+//! A venue killed again and again while linked and conditional orders and icebergs trade: no order that was
+//! acknowledged is lost, never do both orders of a pair trade, exits are never for more than their entry has
+//! traded, and no order is triggered twice.
 
 use crate::asking::{Client, Credentials, secret};
 use crate::operated::Operated;
 use crate::running::chance::{Random, seed};
 use crate::running::{PATIENCE, Running, configure, rialto, text};
+use crate::stopped::{has_work_left, state_of};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_model::{Event, OrderId, OrderSize, Seq};
@@ -15,9 +17,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-const KILLS: usize = 6;
+/// The least number of kills, and the most until one was before the end of background work.
+const KILLS: [usize; 2] = [12, 36];
 /// The rows of a batch.
 const ROWS: usize = 40;
+/// Entries that one order trades with: their exits take many commands.
+const ENTRIES: usize = 4_000;
+/// The rows of a batch of them.
+const ENTRY_ROWS: usize = 200;
 /// The longest time from a start to a kill.
 const ALIVE: Duration = Duration::from_millis(400);
 /// The most batches of a member between two kills.
@@ -54,17 +61,48 @@ impl Member {
         Member { account, key: part("id"), secret: part("secret"), random, stops: 0 }
     }
 
-    /// Enters orders until the venue does not answer any more.
-    fn trade(&mut self, url: &str) {
-        let secret = secret(&self.secret).unwrap();
-        let client = Client::new(url, Credentials::Key { id: self.key.clone(), secret });
+    /// Enters orders until the venue does not answer any more. Returns the acknowledged ones.
+    fn trade(&mut self, url: &str) -> Vec<OrderId> {
+        let client = self.client(url);
+        let mut acknowledged = Vec::new();
         for _ in 0..BATCHES {
             let rows: Vec<Value> = (0..ROWS).map(|_| self.row()).collect();
             let body = json!({ "account": self.account, "rows": rows });
-            if client.call("POST", "/v1/orders/batch", Some(&body)).is_err() {
-                return;
-            }
+            let Ok(answer) = client.call("POST", "/v1/orders/batch", Some(&body)) else { break };
+            acknowledged.extend(orders_of(&answer));
         }
+        acknowledged
+    }
+
+    /// Enters many entries with exits at a price below all others. Returns the acknowledged ones.
+    fn place_entries(&self, url: &str) -> Vec<OrderId> {
+        let entry = json!({ "place": {
+            "instrument": "BTC-USD", "side": "buy", "quantity": "1", "price": "80",
+            "take_profit": { "price": "200" }, "stop_loss": { "trigger": "50" },
+        }});
+        let (client, mut acknowledged) = (self.client(url), Vec::new());
+        let body = json!({ "account": self.account, "rows": vec![entry; ENTRY_ROWS] });
+        for _ in 0..ENTRIES / ENTRY_ROWS {
+            let answer = client.call("POST", "/v1/orders/batch", Some(&body)).unwrap();
+            acknowledged.extend(orders_of(&answer));
+        }
+        assert_eq!(acknowledged.len(), ENTRIES);
+        acknowledged
+    }
+
+    /// Trades with all entries, and with what is in between.
+    fn sell_all(&self, url: &str) -> OrderId {
+        let order = json!({
+            "account": self.account, "instrument": "BTC-USD", "side": "sell", "quantity": "500000",
+            "price": "80", "time_in_force": "ioc",
+        });
+        let placed = self.client(url).call("POST", "/v1/orders", Some(&order)).unwrap();
+        OrderId(placed["order_id"].as_str().unwrap().parse().unwrap())
+    }
+
+    fn client(&self, url: &str) -> Client {
+        let secret = secret(&self.secret).unwrap();
+        Client::new(url, Credentials::Key { id: self.key.clone(), secret })
     }
 
     fn row(&mut self) -> Value {
@@ -113,6 +151,13 @@ impl Member {
         }
         order
     }
+}
+
+/// The orders that a batch is answered with.
+fn orders_of(answer: &Value) -> Vec<OrderId> {
+    let results = answer["results"].as_array().unwrap().iter();
+    let ids = results.filter_map(|result| result["order"]["order_id"].as_str());
+    ids.map(|id| OrderId(id.parse().unwrap())).collect()
 }
 
 /// What the event log holds.
@@ -211,24 +256,43 @@ fn linked_and_waiting_orders_keep_their_promises_whenever_the_venue_is_killed() 
     let seed = seed();
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().unwrap();
-    configure(dir.path(), &format!("batch_rows_max = {ROWS}\n"));
+    configure(dir.path(), &format!("batch_rows_max = {ENTRY_ROWS}\n"));
     let settings = json!({ "open_orders_max": 100_000, "market_protection_ppm": 50_000 });
     let mut operated = Operated::with_market(dir.path(), &settings);
     let mut members = [1, 2].map(|account| Member::new(&operated, account, seed));
-    for _ in 0..KILLS {
+    let (mut acknowledged, mut unfinished) = (Vec::new(), 0);
+    let data = dir.path().join("data");
+    for kills in 0.. {
+        if kills >= KILLS[0] && unfinished > 0 {
+            println!("{unfinished} of {kills} kills were before the end of background work");
+            break;
+        }
+        assert!(kills < KILLS[1], "none of {kills} kills was before the end of background work");
         let url = operated.venue.url();
-        let trading = members.map(|mut member| {
-            let url = url.clone();
-            thread::spawn(move || {
-                member.trade(&url);
+        if kills % 3 == 2 {
+            // While exits are entered.
+            acknowledged.extend(members[0].place_entries(&url));
+            acknowledged.push(members[1].sell_all(&url));
+            operated.venue.kill();
+        } else {
+            let trading = members.map(|mut member| {
+                let url = url.clone();
+                thread::spawn(move || {
+                    let acknowledged = member.trade(&url);
+                    (member, acknowledged)
+                })
+            });
+            // Before that, nobody may have been answered.
+            thread::sleep(ALIVE / 4);
+            random.pause(ALIVE);
+            operated.venue.kill();
+            members = trading.map(|thread| {
+                let (member, more) = thread.join().expect("a member");
+                acknowledged.extend(more);
                 member
-            })
-        });
-        // Before that, nobody may have been answered.
-        thread::sleep(ALIVE / 4);
-        random.pause(ALIVE);
-        operated.venue.kill();
-        members = trading.map(|thread| thread.join().expect("a member"));
+            });
+        }
+        unfinished += usize::from(has_work_left(&state_of(&data)));
         operated.venue = Running::serve(dir.path(), "synced");
         for member in &mut members {
             // The venue accepts signatures of a new secret at once, and not a second after its start.
@@ -238,11 +302,15 @@ fn linked_and_waiting_orders_keep_their_promises_whenever_the_venue_is_killed() 
         }
     }
     operated.venue.terminate();
-    let data = dir.path().join("data");
     let verified = rialto(&["verify", data.to_str().unwrap()]);
     assert!(verified.status.success(), "{}", text(&verified.stderr));
     let history = History::read(&data);
     let (lists, traded) = history.check();
+    for order in &acknowledged {
+        assert!(history.quantity.contains_key(order), "order {order} is lost");
+    }
+    println!("{} orders were acknowledged", acknowledged.len());
+    assert!(acknowledged.len() > 1_000, "only {} were acknowledged", acknowledged.len());
     assert!(lists > 100 && traded > 20, "of {lists} lists {traded} traded: too few, seed {seed}");
     let amended = history.set.values().filter(|count| **count > 1).count();
     let met = [history.triggered.len(), amended, history.activated, history.refreshed];

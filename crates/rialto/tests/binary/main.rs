@@ -57,6 +57,7 @@ mod sealed;
 mod serve;
 mod signatures;
 mod statements;
+mod stopped;
 mod stopping;
 mod storage;
 mod venue_events;
