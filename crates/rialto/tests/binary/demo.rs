@@ -175,8 +175,7 @@ fn rare_kind(line: &Value) -> Option<&'static str> {
     };
     let of_list = || match (command["link"].as_str()?, exits, trails) {
         ("oco", _, true) => Some("pair that trails"),
-        ("oto", [false, true], false) => Some("stop alone"),
-        ("oto", [false, true], true) => Some("trailing exit alone"),
+        ("oto", [false, true], _) => Some("stop alone"),
         ("oto", [true, false], _) => Some("take-profit alone"),
         ("oto", [true, true], true) => Some("bracket that trails"),
         _ => None,
@@ -202,7 +201,6 @@ fn its_takers_enter_the_kinds_that_are_used_less() {
         "minimum quantity",
         "take-profit alone",
         "stop alone",
-        "trailing exit alone",
         "bracket that trails",
         "pair that trails",
     ];

@@ -10,9 +10,9 @@ use rialto_model::{
 /// How often linked orders are an entry with exits, rather than a pair.
 const ENTRIES: f64 = 0.7;
 /// How often an entry has a take-profit alone, and how often a stop alone.
-const ALONE: f64 = 0.15;
+const ALONE: f64 = 0.25;
 /// How often a stop trails.
-const TRAILS: f64 = 0.2;
+const TRAILS: f64 = 0.3;
 /// How far their prices are from the value at least and at most, relative to it.
 const AWAY: (f64, f64) = (0.001, 0.004);
 /// How much worse than its trigger price the limit of a stop is, relative to it.

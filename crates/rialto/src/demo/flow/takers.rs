@@ -28,7 +28,7 @@ const CONDITIONAL_MAX: usize = 64;
 /// How often a taker moves the trigger price of an order that waits, instead of entering one.
 const MOVED: f64 = 0.03;
 /// How often others are linked with more orders.
-const LINKED: f64 = 0.04;
+const LINKED: f64 = 0.06;
 /// How often others are of a kind that is used less.
 const VARIED: f64 = 0.1;
 
