@@ -155,7 +155,8 @@ fn orders_of_an_instrument_that_uncrosses_are_refused() {
 fn enter_many(venue: &TestVenue) {
     let mut producer = venue.engine.as_ref().unwrap().producer();
     let order = |number: usize| {
-        let (account, side) = if number.is_multiple_of(2) { (1, Side::Buy) } else { (2, Side::Sell) };
+        let (account, side) =
+            if number.is_multiple_of(2) { (1, Side::Buy) } else { (2, Side::Sell) };
         let (quantity, price) = (Quantity(1), Price(10_000));
         NewOrder::limit(AccountId(account), InstrumentId(1), side, quantity, price)
     };
