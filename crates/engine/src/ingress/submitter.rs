@@ -144,7 +144,8 @@ impl Submitter {
         }
     }
 
-    /// Submits as many of these as there is room for, from the first on, and returns their number.
+    /// Submits as many of these as there is known to be room for, at least one, from the first on, and returns
+    /// their number. Replies that were taken meanwhile may leave room for more: call it again with the rest.
     ///
     /// # Errors
     /// Nothing was submitted.
