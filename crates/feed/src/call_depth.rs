@@ -49,28 +49,29 @@ impl Market {
         self.is_covered().then(|| indicative.map(Cover::of).unwrap_or_default())
     }
 
-    /// Makes a change of the phase or the rules. If the book is covered by it, keeps what may have been
-    /// published: prices of later orders are not to be seen, not even as removed.
+    /// Changes the phase or the rules of auctions. If that covers the book, the public prices of this moment are
+    /// kept: the next delta must not name the prices of later orders, not even to remove their levels.
     pub(crate) fn keep_uncovered(&mut self, change: impl FnOnce(&mut Market)) {
         let was_covered = self.cover.is_some() || self.is_covered();
         change(self);
         if !was_covered && self.is_covered() && self.uncovered.is_none() {
-            self.uncovered = Some([Side::Buy, Side::Sell].map(|side| self.book.told(side)));
+            self.uncovered =
+                Some([Side::Buy, Side::Sell].map(|side| self.book.public_prices(side)));
         }
     }
 
     /// Takes the changes of what is published since the last delta, if any.
     fn take_public_delta(&mut self, seq: Seq, time: Timestamp) -> Option<&BookDelta> {
-        let (before, after, told) = (self.cover, self.cover_now(), self.uncovered.take());
-        if before.is_none() && after.is_none() && told.is_none() {
+        let (before, after, public) = (self.cover, self.cover_now(), self.uncovered.take());
+        if before.is_none() && after.is_none() && public.is_none() {
             return self.book.take_delta(seq, time);
         }
         self.cover = after;
-        let told = told.unwrap_or_else(|| match before {
-            None => [Side::Buy, Side::Sell].map(|side| self.book.told(side)),
+        let public = public.unwrap_or_else(|| match before {
+            None => [Side::Buy, Side::Sell].map(|side| self.book.public_prices(side)),
             Some(_) => Default::default(),
         });
-        self.book.take_cover_delta((before, after), told, seq, time)
+        self.book.take_cover_delta((before, after), public, seq, time)
     }
 
     /// Publishes what has changed of the book, or of what is published in its place.
@@ -106,27 +107,27 @@ impl Market {
 }
 
 impl Book {
-    /// The prices at which something of a side may be published while the book is not covered: those of now, and
-    /// those that have changed since the last delta.
-    fn told(&self, side: Side) -> Vec<Price> {
+    /// The prices of a side at which the public may know a level while the book is not covered: the prices of all
+    /// levels, and of the levels that have changed since the last delta.
+    fn public_prices(&self, side: Side) -> Vec<Price> {
         let changed = self.dirty.iter().filter(|(of, _)| *of == side).map(|(_, price)| *price);
         changed.chain(self.raw_levels(side).map(|(price, _)| price)).collect()
     }
 
-    /// Takes the changes from one cover to another, or to or from the book itself, of which these prices of
-    /// each side may be published.
+    /// Takes the changes from one cover to another, or to or from the book itself. `public` has the prices of each
+    /// side at which the public may know a level before the change.
     fn take_cover_delta(
         &mut self,
         (before, after): (Option<Cover>, Option<Cover>),
-        told: [Vec<Price>; 2],
+        public: [Vec<Price>; 2],
         seq: Seq,
         time: Timestamp,
     ) -> Option<&BookDelta> {
         self.dirty.clear();
-        let mut told = told.into_iter();
+        let mut public = public.into_iter();
         let mut sides = [Side::Buy, Side::Sell].map(|side| {
             // All prices at which something is published before or afterwards.
-            let mut prices = told.next().unwrap_or_default();
+            let mut prices = public.next().unwrap_or_default();
             if after.is_none() {
                 prices.extend(self.raw_levels(side).map(|(price, _)| price));
             }

@@ -155,7 +155,7 @@ impl Submitter {
         let count = submissions.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         // The sequencer's position is read only if the one that was read last leaves too little room.
         let count = if ring.cached_slots() < count { count.min(ring.slots()) } else { count };
-        let chunk = ring.write_chunk_uninit(count).expect("so many places are free");
+        let chunk = ring.write_chunk_uninit(count).expect("the ring has this many free slots");
         let entries = submissions[..count].iter().map(|submission| {
             self.others.entry(submission.token, &submission.command, submission.level)
         });

@@ -6,8 +6,9 @@ use rialto_core::ORDERS_PER_COMMAND;
 use rialto_model::*;
 use std::collections::BTreeMap;
 
-/// Orders that rest, and those that wait, of each account.
+/// The resting orders of each account.
 const RESTING: i64 = 500;
+/// The conditional orders of each account.
 const WAITING: i64 = 300;
 /// A second account of the first member.
 const SECOND: AccountId = AccountId(ACCOUNTS + 1);

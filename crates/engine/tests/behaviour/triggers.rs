@@ -1,4 +1,4 @@
-//! Stops that one trade triggers, and stops each of which is triggered by the trade of the one before.
+//! Stops that one trade triggers, and a cascade, in which the trade of each stop triggers the next one.
 
 use crate::sliced::{Work, a_kill_after_any_slice_changes_nothing};
 use crate::stage::limit;

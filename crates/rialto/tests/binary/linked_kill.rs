@@ -21,7 +21,7 @@ use std::time::Duration;
 const KILLS: [usize; 2] = [12, 36];
 /// The rows of a batch.
 const ROWS: usize = 40;
-/// Entries that one order trades with: their exits take many commands.
+/// The orders with exits that one order trades with. The engine needs many commands to enter their exits.
 const ENTRIES: usize = 4_000;
 /// The rows of a batch of them.
 const ENTRY_ROWS: usize = 200;
