@@ -3,7 +3,8 @@
 #[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
-use reference::coverage::{Coverage, DONE_REASONS, EVENT_KINDS, SITUATIONS};
+use reference::coverage::Coverage;
+use reference::coverage::names::{DONE_REASONS, EVENT_KINDS, SITUATIONS};
 use reference::generator::Profile;
 use reference::lockstep::Case;
 use rialto_model::RejectReason;

@@ -1,15 +1,15 @@
 //! Auctions: phases, the price of all ticks that is best, and price ranges as inequalities.
 
+mod best_price;
+mod trades;
+
 use super::arithmetic::{MILLION, largest, smallest};
-use super::contract::Role;
 use super::entry::{Verdict, demand};
-use super::listing::common;
-use super::matching::Deal;
 use super::{Alteration, Listed, ORDERS_PER_COMMAND, Order, Reference, Work};
 use rialto_model::{
     AuctionRules, DoneReason, Event, InstrumentId, InstrumentState, Interrupted, NewOrder,
-    OrderKind, Outcome, PostOnly, Price, Quantity, ReduceReason, RejectReason, SelfTrade, Side,
-    TimeInForce, Timestamp, TradingRules, Uncrossed,
+    OrderKind, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    TradingRules, Uncrossed,
 };
 
 /// Steps of a search for a price that count as an order.
@@ -411,141 +411,6 @@ impl Reference {
         self.sweeps.extend(held_up);
     }
 
-    /// The quantities at each price of a side, best first.
-    fn levels(&self, id: InstrumentId, side: Side) -> Vec<(i64, i128)> {
-        let mut levels: Vec<(i64, i128)> = Vec::new();
-        for order in self.queue(id, side) {
-            match levels.last_mut() {
-                Some(level) if level.0 == order.price.0 => level.1 += i128::from(order.remaining.0),
-                _ => levels.push((order.price.0, i128::from(order.remaining.0))),
-            }
-        }
-        levels
-    }
-
-    /// How often a level of the one side is matched with one of the other.
-    fn search_steps(&self, id: InstrumentId) -> usize {
-        let (mut buys, mut sells) = (self.levels(id, Side::Buy), self.levels(id, Side::Sell));
-        buys.reverse();
-        sells.reverse();
-        let mut steps = 0;
-        while let (Some(buy), Some(sell)) = (buys.last_mut(), sells.last_mut())
-            && buy.0 >= sell.0
-        {
-            steps += 1;
-            let traded = buy.1.min(sell.1);
-            (buy.1, sell.1) = (buy.1 - traded, sell.1 - traded);
-            if buy.1 == 0 {
-                buys.pop();
-            }
-            if sells.last().is_some_and(|sell| sell.1 == 0) {
-                sells.pop();
-            }
-        }
-        steps
-    }
-
-    /// Looks at every tick between the lowest and the highest limit.
-    pub fn best_of_all_ticks(&self, id: InstrumentId) -> Option<Best> {
-        let listed = self.listed(id).expect("it is listed");
-        let (buys, sells) = (self.levels(id, Side::Buy), self.levels(id, Side::Sell));
-        let limits: Vec<i64> = buys.iter().chain(&sells).map(|level| level.0).collect();
-        let (low, high) = (*limits.iter().min()?, *limits.iter().max()?);
-        let at = |price: i64| {
-            let bought: i128 = buys.iter().filter(|buy| buy.0 >= price).map(|buy| buy.1).sum();
-            let sold: i128 = sells.iter().filter(|sell| sell.0 <= price).map(|sell| sell.1).sum();
-            Best { price, volume: bought.min(sold), surplus: bought - sold }
-        };
-        let mut all: Vec<Best> = self
-            .ticks(listed, &limits, low, high)
-            .into_iter()
-            .map(at)
-            .filter(|best| best.volume > 0)
-            .collect();
-        let most = all.iter().map(|best| best.volume).max()?;
-        all.retain(|best| best.volume == most);
-        if let Some((from, to)) = self.considered(id, listed, most) {
-            let is_in = |best: &Best| (from..=to).contains(&best.price);
-            if all.iter().any(is_in) {
-                all.retain(is_in);
-            } else {
-                // The reference price is off the tick, and alone.
-                let below = all.iter().rev().find(|best| best.price < from).copied();
-                let above = all.iter().find(|best| best.price > to).copied();
-                all = below.into_iter().chain(above).collect();
-            }
-        }
-        let least = all.iter().map(|best| best.surplus.abs()).min()?;
-        all.retain(|best| best.surplus.abs() == least);
-        if self.gets_wrong(Alteration::AuctionTakesLowest) {
-            return all.first().copied();
-        }
-        if all.iter().all(|best| best.surplus > 0) {
-            return all.last().copied();
-        }
-        if all.iter().all(|best| best.surplus < 0) {
-            return all.first().copied();
-        }
-        let reference = listed.reference().unwrap_or(Price::ZERO).0;
-        all.iter().rev().min_by_key(|best| best.price.abs_diff(reference)).copied()
-    }
-
-    /// Where the price of an auction is looked for, if a protection price is one end of the prices with
-    /// the largest volume.
-    fn considered(&self, id: InstrumentId, listed: &Listed, volume: i128) -> Option<(i64, i64)> {
-        let reference = listed.reference().unwrap_or(Price::ZERO).0;
-        // The last price of a side that trades, whether an order of its own is at it, and the best
-        // price of another one that has something left.
-        let end = |side| {
-            let (mut traded, mut last, mut next) = (0, None, None);
-            for (price, quantity) in self.levels(id, side) {
-                let mut at = self.queue(id, side).into_iter();
-                let is_limit = at.any(|order| order.price.0 == price && !order.is_market);
-                if traded < volume {
-                    last = Some((price, is_limit));
-                }
-                traded += quantity;
-                if traded > volume && is_limit && next.is_none() {
-                    next = Some(price);
-                }
-            }
-            last.map(|(price, is_limit)| (price, is_limit, next))
-        };
-        let ((high, high_is_limit, next_buy), (low, low_is_limit, next_sell)) =
-            (end(Side::Buy)?, end(Side::Sell)?);
-        if high_is_limit && low_is_limit {
-            return None;
-        }
-        let ends = [Some(high).filter(|_| high_is_limit), Some(low).filter(|_| low_is_limit)];
-        let others = [next_buy, next_sell, Some(reference)];
-        let bounds: Vec<i64> = ends
-            .into_iter()
-            .chain(others)
-            .flatten()
-            .filter(|it| (low..=high).contains(it))
-            .collect();
-        Some((*bounds.iter().min()?, *bounds.iter().max()?))
-    }
-
-    /// The ticks between two prices; where they are too many to look at, the ones beside a limit or
-    /// the reference, between which nothing changes.
-    fn ticks(&self, listed: &Listed, limits: &[i64], low: i64, high: i64) -> Vec<i64> {
-        let tick = listed.instrument.spec.rules.tick.0;
-        let grid = limits.iter().fold(tick, |grid, limit| common(grid, *limit));
-        if (high - low) / grid <= 10_000 {
-            return (low..=high).filter(|price| price % grid == 0).collect();
-        }
-        let reference = listed.reference().unwrap_or(Price::ZERO).0;
-        let near = limits.iter().chain([&reference]).flat_map(|limit| {
-            let below = limit - limit.rem_euclid(grid);
-            [below.saturating_sub(grid), below, below.saturating_add(grid)]
-        });
-        let mut ticks: Vec<i64> = near.filter(|price| (low..=high).contains(price)).collect();
-        ticks.sort_unstable();
-        ticks.dedup();
-        ticks
-    }
-
     /// The range that the price of an auction is not in, and whether a command must end the call then.
     fn outside(&self, auction: &Auction, price: Price) -> Option<(Span, bool)> {
         let listed = self.listed(auction.instrument).expect("it is listed");
@@ -613,102 +478,5 @@ impl Reference {
             volume: bound(best.volume),
             surplus: bound(best.surplus),
         }));
-    }
-
-    /// Trades the best buy with the best sell as long as the price suits both; false if a command may
-    /// do no more.
-    fn trade_all_at(&mut self, id: InstrumentId, price: Price, visited: &mut usize) -> bool {
-        loop {
-            let front = |side| self.queue(id, side).first().copied();
-            let (Some(buy), Some(sell)) = (front(Side::Buy), front(Side::Sell)) else {
-                return true;
-            };
-            if buy.price < price || sell.price > price {
-                return true;
-            }
-            if ORDERS_PER_COMMAND - *visited < 2 {
-                // One order is not worth a turn.
-                *visited = ORDERS_PER_COMMAND;
-                return false;
-            }
-            *visited += 2;
-            let mode = self.of(&buy).auction_rules.self_trade;
-            if self.same_member(buy.account, sell.account) && mode != SelfTrade::Allow {
-                self.part_own(mode, buy, sell);
-            } else {
-                self.trade_both(buy, sell, price);
-            }
-        }
-    }
-
-    fn part_own(&mut self, mode: SelfTrade, buy: Order, sell: Order) {
-        let mut both = [buy, sell];
-        both.sort_by_key(|order| order.id);
-        let by = buy.remaining.min(sell.remaining);
-        for (order, is_newer) in both.into_iter().zip([false, true]) {
-            let ends = match mode {
-                SelfTrade::CancelNewest => is_newer,
-                SelfTrade::CancelOldest => !is_newer,
-                SelfTrade::CancelBoth => true,
-                SelfTrade::Decrement => order.remaining == by,
-                SelfTrade::Allow => false,
-            };
-            if ends {
-                self.remove(order.id);
-                self.end(&order, DoneReason::SelfTrade);
-            } else if mode == SelfTrade::Decrement {
-                self.end_list_of(order.id);
-                let smaller = self.reduce(&order, ReduceReason::SelfTrade, by);
-                *self.open_order_mut(order.id) = smaller;
-            }
-        }
-    }
-
-    /// A trade of two orders that both rest. The event names the one entered later as the taker.
-    fn trade_both(&mut self, buy: Order, sell: Order, price: Price) {
-        let quantity = buy.remaining.min(sell.remaining);
-        let (mut maker, mut taker) = if buy.id < sell.id { (buy, sell) } else { (sell, buy) };
-        self.end_list_of(buy.id);
-        self.end_list_of(sell.id);
-        let listed = self.of(&buy);
-        let risk = listed.instrument.spec.rules.risk;
-        let notional = listed.notional(price, quantity).expect("it was checked at the limits");
-        let buyer_held = self.hold(&buy).0;
-        let mut fees = [0; 2];
-        for (order, fee) in [&mut maker, &mut taker].into_iter().zip(&mut fees) {
-            if risk {
-                let free = self.gets_wrong(Alteration::AuctionsAreFree);
-                *fee =
-                    if free { 0 } else { self.charge_as(Role::Auction, order, notional, quantity) };
-            }
-            order.filled = Quantity(order.filled.0 + quantity.0);
-            order.remaining = Quantity(order.remaining.0 - quantity.0);
-            if let Some(parts) = &mut order.parts {
-                parts.begin(order.remaining);
-            }
-        }
-        self.listed_mut(buy.instrument).expect("it is listed").auction_price = Some(price);
-        let buyer = if maker.side == Side::Buy { &maker } else { &taker };
-        let buyer_released = buyer_held - self.hold(buyer).0;
-        let [maker_fee, taker_fee] = fees;
-        let notional = if risk { notional.0 } else { 0 };
-        let deal = Deal {
-            maker,
-            taker,
-            price,
-            quantity,
-            notional,
-            maker_fee,
-            taker_fee,
-            buyer_released,
-            shows_new_tranche: false,
-        };
-        if taker.remaining == Quantity::ZERO {
-            self.remove(taker.id);
-            self.finish(&taker, None);
-        } else {
-            *self.open_order_mut(taker.id) = taker;
-        }
-        self.trade(&deal, true);
     }
 }

@@ -7,18 +7,20 @@ mod halts;
 mod icebergs;
 mod levels;
 mod linked;
+mod orders;
 mod plans;
+mod restrictions;
 mod shocks;
+mod transfers;
 
+use super::Reference;
 use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
-use super::{Ended, Entered, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, AuctionRules, CallDepth, ClientOrderId, Command, Condition,
-    ConditionalOrder, CurrencyId, Deposit, Handling, IcebergOrder, InstrumentId, InstrumentState,
-    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderList, OrderRef, OrderSize,
-    PostOnly, Price, Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side,
-    Text, TimeInForce, Timestamp, TradingRules, TrailingOrder, Transfer,
+    AccountId, AuctionRules, CallDepth, ClientOrderId, Command, CurrencyId, Handling, InstrumentId,
+    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderKind, OrderSize, PostOnly, Price,
+    Quantity, Restrict, Restriction, RestrictionTarget, Scale, SelfTrade, Side, Text, TimeInForce,
+    Timestamp, TradingRules,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -244,253 +246,6 @@ impl Chooser<'_> {
         Quantity(self.dice.between(1, 9) * rules.lot.0)
     }
 
-    fn order(&mut self) -> NewOrder {
-        let account = self.account();
-        let instrument = self.instrument();
-        let rules = self.rules_of(instrument);
-        let market = self.dice.chance(18);
-        let mut order = NewOrder {
-            account,
-            instrument,
-            side: self.dice.pick(&SIDES),
-            kind: OrderKind::Limit,
-            time_in_force: TimeInForce::Gtc,
-            post_only: PostOnly::Off,
-            self_trade: self.dice.chance(60).then(|| self.dice.pick(&SELF_TRADES)),
-            handling: self.handling(40),
-            size: OrderSize::Base(self.quantity(&rules)),
-            price: self.price(&rules),
-            minimum_quantity: Quantity::ZERO,
-            expire_at: Timestamp::ZERO,
-            client_order_id: self.client_order_id(),
-        };
-        order.time_in_force = match self.dice.weighted(&[54, 10, 7, 9, 20, 5]) {
-            0 => TimeInForce::Gtc,
-            1 => TimeInForce::Ioc,
-            2 => TimeInForce::Fok,
-            3 => TimeInForce::Day,
-            4 => TimeInForce::Gtd,
-            _ => TimeInForce::Gfs,
-        };
-        if market {
-            order.kind = OrderKind::Market;
-            if self.now.rules_version >= 5 || self.dice.chance(2) {
-                let own = [OrderKind::Market, OrderKind::BestPrice, OrderKind::FiveLevels];
-                order.kind = own[self.dice.weighted(&[5, 3, 2])];
-            }
-            let since = if order.kind == OrderKind::FiveLevels { 10 } else { 5 };
-            let rests = self.now.rules_version >= since && self.dice.chance(35);
-            if !rests {
-                order.time_in_force = self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]);
-            }
-            if self.dice.chance(if order.kind == OrderKind::Market { 60 } else { 97 }) {
-                order.price = Price::ZERO;
-            }
-            if order.kind == OrderKind::FiveLevels && self.dice.chance(50) {
-                // Enough to take five levels, and more.
-                order.size = OrderSize::Base(Quantity(self.dice.between(20, 200) * rules.lot.0));
-            }
-            if !rests && order.kind != OrderKind::FiveLevels && self.dice.chance(50) {
-                let listed = self.now.listed(instrument).or(self.now.listed(InstrumentId(1)));
-                let factor = listed.map_or(1, |listed| listed.instrument.quote_factor());
-                let factor = i128::from(factor);
-                let amount = match self.dice.below(20) {
-                    0 => i128::from(self.dice.pick(&[0, -1, 1])),
-                    1 => 1 << 101,
-                    _ => i128::from(self.dice.between(50, 3_000)) * factor,
-                };
-                order.size = OrderSize::Quote(Amount(amount));
-            }
-        } else if super::entry::can_rest(order.time_in_force) && self.dice.chance(25) {
-            order.post_only = self.dice.pick(&[PostOnly::Reject, PostOnly::Slide]);
-        }
-        if self.dice.chance(if self.now.rules_version >= 5 { 12 } else { 1 }) {
-            order.minimum_quantity = self.quantity(&rules);
-            if let (OrderSize::Base(all), true) = (order.size, self.dice.chance(80)) {
-                order.minimum_quantity = Quantity(order.minimum_quantity.0.clamp(1, all.0.max(1)));
-                order.post_only = PostOnly::Off;
-            }
-        }
-        let state = self.now.listed(instrument).map(|listed| listed.instrument.state);
-        if state.is_ok_and(|state| state.collects()) && self.dice.chance(80) {
-            let times = [TimeInForce::Gtc, TimeInForce::Gtd, TimeInForce::Day, TimeInForce::Gfs];
-            order.time_in_force = self.dice.pick(&times);
-            if self.dice.chance(35) {
-                let own = [TimeInForce::AtOpen, TimeInForce::AtClose, TimeInForce::Gfa];
-                order.time_in_force = self.dice.pick(&own);
-            }
-            let is_market = order.time_in_force.is_for_auction() && self.dice.chance(40);
-            order.kind = if is_market { OrderKind::Market } else { OrderKind::Limit };
-            order.post_only = PostOnly::Off;
-            if self.dice.chance(95) {
-                order.minimum_quantity = Quantity::ZERO;
-            }
-            order.size = OrderSize::Base(self.quantity(&rules));
-            match order.kind {
-                OrderKind::Limit => order.price = self.price(&rules),
-                OrderKind::Market if self.dice.chance(95) => order.price = Price::ZERO,
-                _ => {}
-            }
-        }
-        if order.time_in_force == TimeInForce::Gtd {
-            let at = self.time.saturating_add(1 + self.dice.below(60 * MICROSECOND));
-            order.expire_at = if self.dice.chance(5) { self.time } else { at };
-        }
-        if self.dice.chance(4) {
-            order.time_in_force = self.dice.pick(ALL_TIMES);
-            order.post_only = self.dice.pick(&[PostOnly::Off, PostOnly::Reject, PostOnly::Slide]);
-            order.kind = self.dice.pick(OrderKind::ALL);
-        }
-        order
-    }
-
-    fn client_order_id(&mut self) -> ClientOrderId {
-        match self.dice.below(10) {
-            0..6 => ClientOrderId::EMPTY,
-            6 => text(&format!("c{}", self.dice.below(4))),
-            _ => text(&format!("c{}", self.dice.below(5_000))),
-        }
-    }
-
-    /// An order that was entered before, the same or changed.
-    fn again(&mut self) -> Command {
-        let account = self.account();
-        let entered = self.now.accounts.get(&account).map(|account| account.entered.clone());
-        let entered = entered.unwrap_or_default();
-        if entered.is_empty() {
-            return Command::Place(self.order());
-        }
-        let Entered { mut body, condition, displays, list, .. } =
-            entered[self.dice.below(entered.len() as u64) as usize];
-        if self.dice.chance(25) {
-            let is_cancelled = body.handling.cancel_on_disconnect;
-            body.handling = body.handling.with_cancel_on_disconnect(!is_cancelled);
-        }
-        if let Some(list) = list {
-            return self.list_again(OrderList { terms: body, ..list });
-        }
-        if let Some(display_quantity) = displays {
-            return Command::PlaceIceberg(IcebergOrder { terms: body, display_quantity });
-        }
-        match condition {
-            Some(Condition::Trail(trail)) => {
-                Command::PlaceTrailing(TrailingOrder { terms: body, trail })
-            }
-            Some(Condition::Trigger(trigger)) => {
-                let immediate = self.dice.chance(30);
-                Command::PlaceConditional(ConditionalOrder { terms: body, trigger, immediate })
-            }
-            None => Command::Place(body),
-        }
-    }
-
-    /// Mostly an open order of the account that is said to own it.
-    fn some_order(&mut self) -> (AccountId, OrderRef) {
-        let open = &self.now.orders;
-        if open.is_empty() || self.dice.chance(4) {
-            let account = self.account();
-            let named = match self.dice.below(3) {
-                0 => OrderRef::Client(text(&format!("c{}", self.dice.below(4)))),
-                1 => OrderRef::Client(ClientOrderId::EMPTY),
-                _ => {
-                    let counter = self.dice.below(self.now.orders_entered + 2);
-                    OrderRef::Id(OrderId::from_parts(self.now.engine, counter))
-                }
-            };
-            return (account, named);
-        }
-        let order: &Order = &open[self.dice.below(open.len() as u64) as usize];
-        let account = order.account;
-        if !order.client_order_id.is_empty() && self.dice.chance(50) {
-            return (account, OrderRef::Client(order.client_order_id));
-        }
-        (account, OrderRef::Id(order.id))
-    }
-
-    fn transfer(&mut self) -> Transfer {
-        let account = self.account();
-        let ended = self.now.transfers.iter().chain(&self.now.ended_withdrawals);
-        let before: Vec<Transfer> = ended
-            .map(|before| before.transfer)
-            .chain(self.now.deposits.iter().map(|before| before.transfer))
-            .collect();
-        if !before.is_empty() && self.dice.chance(20) {
-            let mut again = self.dice.pick(&before);
-            if self.dice.chance(20) {
-                again.amount.0 += 1;
-            }
-            return again;
-        }
-        let currency = self.currency();
-        let listed = self.now.currencies.iter().find(|listed| listed.id == currency);
-        let unit = i128::from(listed.map_or(1, |listed| listed.scale.factor()));
-        let amount = match self.dice.below(30) {
-            0 => self.dice.pick(&[0, -1]),
-            1 => self.dice.pick(&[1 << 120, i128::MAX]),
-            _ if self.dice.chance(50) => i128::from(self.dice.between(1, 60_000)),
-            _ => i128::from(self.dice.between(1, 5_000)) * unit,
-        };
-        let reference = match self.dice.below(20) {
-            0 => Text::EMPTY,
-            1..4 => text(&format!("r{}", self.dice.below(6))),
-            _ => text(&format!("r{}", self.dice.below(100_000))),
-        };
-        Transfer { account, currency, amount: Amount(amount), reference }
-    }
-
-    fn deposit(&mut self) -> Deposit {
-        let transfer = self.transfer();
-        let again = self.now.deposits.iter().find(|before| before.transfer == transfer);
-        let time = match self.dice.below(10) {
-            0..4 => Timestamp::ZERO,
-            4..7 if again.is_some() => again.map_or(Timestamp::ZERO, |before| before.time),
-            7 => self.time.saturating_add(self.dice.below(Timestamp::DAY)),
-            8 => Timestamp(self.time.0 - 30 * Timestamp::DAY - self.dice.below(2)),
-            _ => Timestamp(self.time.0 - self.dice.below(40 * Timestamp::DAY)),
-        };
-        Deposit { transfer, time }
-    }
-
-    /// A withdrawal that is held, or the end of one.
-    fn withdrawal(&mut self) -> Command {
-        let at_once = |ended| matches!(ended, Ended::Deposited | Ended::Withdrawn);
-        let ended = self.now.ended_transfers();
-        let known: Vec<Transfer> = match self.dice.below(10) {
-            0..5 => self.now.held.clone(),
-            5 => ended.map(|before| before.transfer).collect(),
-            _ => ended.filter(|known| !at_once(known.ended)).map(|known| known.transfer).collect(),
-        };
-        let fresh = known.is_empty() || self.dice.chance(5);
-        let Transfer { account, reference, .. } =
-            if fresh { self.transfer() } else { self.dice.pick(&known) };
-        match self.dice.below(10) {
-            0..5 => Command::HoldWithdrawal(self.transfer()),
-            5..7 => Command::SettleWithdrawal { account, reference },
-            7..9 => Command::ReleaseWithdrawal { account, reference },
-            _ => {
-                let mut again = if fresh { self.transfer() } else { self.dice.pick(&known) };
-                if self.dice.chance(20) {
-                    again.amount.0 = again.amount.0.saturating_add(1);
-                }
-                Command::HoldWithdrawal(again)
-            }
-        }
-    }
-
-    /// More withdrawals than are remembered; the account that has most of them is not the first.
-    fn many_withdrawals(&mut self) -> Vec<Command> {
-        let accounts: Vec<AccountId> = self.now.accounts.keys().copied().collect();
-        let first = self.dice.below(accounts.len() as u64) as usize;
-        let one = |chooser: &mut Self, nth: usize| {
-            let account = accounts[(first + nth) % accounts.len()];
-            let reference = text(&format!("r{}", chooser.dice.below(100_000)));
-            let (currency, amount) = (CurrencyId(1), Amount(1));
-            let held = Transfer { account, currency, amount, reference };
-            [Command::HoldWithdrawal(held), Command::SettleWithdrawal { account, reference }]
-        };
-        [0, 1, 1, 1, 2].into_iter().flat_map(|nth| one(self, nth)).collect()
-    }
-
     fn new_rules(&mut self) -> TradingRules {
         let mut rules = rules(&mut self.dice, self.profile);
         if self.dice.chance(10) {
@@ -519,64 +274,6 @@ impl Chooser<'_> {
             instrument = InstrumentId(99);
         }
         Command::SetInstrumentState { instrument, state }
-    }
-
-    fn target(&mut self) -> RestrictionTarget {
-        match self.dice.weighted(&[45, 30, 20, 5]) {
-            0 => RestrictionTarget::Account(self.account()),
-            1 => RestrictionTarget::Member(MemberId(self.dice.pick(&[1, 1, 2, 2, 3, 50]))),
-            2 => RestrictionTarget::Instrument(self.instrument()),
-            _ => RestrictionTarget::Venue,
-        }
-    }
-
-    fn restriction(&mut self) -> Command {
-        if !self.now.restrictions.is_empty() && self.dice.chance(65) {
-            // The other side restricts the same.
-            let set = self.dice.pick(&self.now.restrictions);
-            let by_member = !set.by_member;
-            return Command::Restrict(Restrict { by_member, ..set });
-        }
-        let target = self.target();
-        let restriction = Restriction::ALL[self.dice.weighted(&[10, 50, 40])];
-        let is_own = matches!(target, RestrictionTarget::Account(_) | RestrictionTarget::Member(_));
-        let by_member = self.dice.chance(if is_own { 40 } else { 2 });
-        let most = if restriction == Restriction::None { 5 } else { 50 };
-        let cancel = self.dice.chance(most);
-        Command::Restrict(Restrict { target, restriction, by_member, cancel })
-    }
-
-    /// Cancels the orders of the instrument that has most.
-    fn clearing(&self) -> Command {
-        let target = RestrictionTarget::Instrument(InstrumentId(1));
-        let restriction = Restriction::CancelOnly;
-        Command::Restrict(Restrict { target, restriction, by_member: false, cancel: true })
-    }
-
-    /// Makes an open order smaller.
-    fn shrinking(&mut self) -> Command {
-        if self.now.orders.is_empty() {
-            return Command::Tick;
-        }
-        let mut order = self.dice.pick(&self.now.orders);
-        if self.now.rules_version >= 10 && self.dice.chance(30) {
-            order = self.waiting_or_linked().unwrap_or(order);
-        }
-        let lot = self.now.of(&order).instrument.spec.rules.lot;
-        let quantity = Some(Quantity(order.filled.0 + order.remaining.0 - lot.0));
-        let (account, order) = (order.account, OrderRef::Id(order.id));
-        Command::Amend(Amend { account, order, price: None, quantity })
-    }
-
-    /// Whether something is restricted, and nothing goes on in the background.
-    fn is_only_restricted(&self) -> bool {
-        !self.now.restrictions.is_empty() && !self.now.has_background_work()
-    }
-
-    /// Lifts something that is restricted.
-    fn lifting(&mut self) -> Command {
-        let set = self.dice.pick(&self.now.restrictions);
-        Command::Restrict(Restrict { restriction: Restriction::None, ..set })
     }
 
     fn auction_rules(&mut self) -> Command {
