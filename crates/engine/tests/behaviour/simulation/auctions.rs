@@ -1,6 +1,6 @@
 //! Auctions on an instrument of their own: calls of many orders, so that an uncrossing takes several
-//! slices and the journal may end in between; interruptions, extensions, and calls that end by
-//! themselves.
+//! slices and the journal may end in between; interruptions, extensions, calls that end by
+//! themselves, and timetables with circuit breakers.
 
 use super::random::Random;
 use super::traffic::kill;
@@ -48,6 +48,9 @@ pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
     if random.percent(30) {
         let (instrument, terms) = (AUCTIONED, contract_terms(random));
         commands.push(Command::SetContractTerms { instrument, terms });
+    }
+    if random.percent(30) {
+        timetable(random, now, &mut commands);
     }
     let is_interrupted = random.percent(40);
     let phase = match is_interrupted {
@@ -99,6 +102,47 @@ pub(crate) fn commands(random: &mut Random, now: Timestamp) -> Vec<Command> {
 /// A time in which a call may end by itself.
 pub(crate) fn pause(random: &mut Random) -> Duration {
     Duration::from_millis(random.below(3 * CALL_MS))
+}
+
+/// Transitions of a timetable in the next milliseconds, and mostly a circuit breaker on it.
+fn timetable(random: &mut Random, now: Timestamp, commands: &mut Vec<Command>) {
+    let calendar: Name = "auctions".parse().expect("a short name");
+    let count = 2 + random.below(4) as u32;
+    let mut at = now;
+    for number in 0..count {
+        at = at.saturating_add((1 + random.below(CALL_MS)) * Timestamp::MILLISECOND);
+        let transition = transition(random, at);
+        commands.push(Command::PlanTransition { calendar, number, transition });
+    }
+    let (digest, seed) = (random.next(), random.next());
+    let halt_ms = if random.percent(80) { 1 + random.below(CALL_MS) as u32 } else { 0 };
+    let breaker = CircuitBreakerRule {
+        calendar,
+        instrument: AUCTIONED,
+        range_ppm: if halt_ms == 0 { 0 } else { 50_000 },
+        halt_ms,
+    };
+    commands.extend([
+        Command::AdoptPlan { calendar, count, digest, seed, replace: true },
+        Command::AssignCalendar { instrument: AUCTIONED, calendar },
+        Command::SetCircuitBreaker(breaker),
+    ]);
+}
+
+fn transition(random: &mut Random, at: Timestamp) -> PlannedTransition {
+    use InstrumentState as S;
+    let state = random.pick(&[S::PreOpen, S::Call, S::Open, S::ClosingCall, S::Closed]);
+    let plain = PlannedTransition::plain(at, state);
+    match state {
+        S::Call | S::ClosingCall => PlannedTransition {
+            earliest_end: at.saturating_add((1 + random.below(CALL_MS)) * Timestamp::MILLISECOND),
+            random_end_ms: random.below(CALL_MS) as u32,
+            next: if state == S::Call { S::Open } else { S::Closed },
+            ..plain
+        },
+        S::Closed => PlannedTransition { ends_session: true, ends_day: true, ..plain },
+        _ => plain,
+    }
 }
 
 fn auction_rules(random: &mut Random) -> AuctionRules {

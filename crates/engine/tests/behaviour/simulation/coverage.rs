@@ -48,6 +48,8 @@ pub(crate) struct Coverage {
     until_command: u64,
     timed: u64,
     reopened: u64,
+    planned: u64,
+    tripped: u64,
     pub(crate) extremes: Met,
     longest: u64,
 }
@@ -82,6 +84,8 @@ impl Coverage {
         self.until_command += u64::from(oracle.calls.until_command > 0);
         self.timed += u64::from(oracle.calls.timed > 0);
         self.reopened += u64::from(oracle.calls.reopened > 0);
+        self.planned += u64::from(oracle.calls.planned > 0);
+        self.tripped += u64::from(oracle.calls.tripped > 0);
     }
 
     /// The names of events that never happened.
@@ -117,6 +121,8 @@ impl Coverage {
             ("a call was extended until a command", self.until_command),
             ("a call ended by itself", self.timed),
             ("a halt ended by itself", self.reopened),
+            ("a transition of a timetable began", self.planned),
+            ("a circuit breaker halted trading", self.tripped),
             ("a span of the chain was completed", self.longest / 4_096),
         ];
         let missing = met.into_iter().filter(|(_, count)| *count == 0);

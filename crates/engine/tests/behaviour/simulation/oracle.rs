@@ -60,6 +60,10 @@ pub(crate) struct Calls {
     pub(crate) timed: u64,
     /// A tick ended a halt.
     pub(crate) reopened: u64,
+    /// A transition of a timetable began.
+    pub(crate) planned: u64,
+    /// A circuit breaker halted it.
+    pub(crate) tripped: u64,
 }
 
 pub(crate) struct Oracle {
@@ -168,6 +172,11 @@ impl Oracle {
                 }
                 Event::Uncrossed(Uncrossed { instrument: AUCTIONED, .. }) => {
                     auction = Auction::Trades;
+                }
+                Event::TransitionBegun { .. } => self.calls.planned += 1,
+                Event::TradingHalted(_) => {
+                    let is_asked_for = matches!(command, Command::HaltTrading { .. });
+                    self.calls.tripped += u64::from(!is_asked_for);
                 }
                 Event::Interrupted(it) if it.instrument == AUCTIONED => {
                     let calls = &mut self.calls;
