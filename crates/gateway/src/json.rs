@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use percent_encoding::percent_decode_str;
 use rialto_api::{Explained, explain};
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
@@ -85,7 +86,10 @@ fn refused<'de, T: Deserialize<'de> + JsonSchema>(
     let (line, column) = (error.line(), error.column());
     let mut message =
         reason.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&reason);
-    if error.classify() != Category::Data {
+    // A value that stands where no value of its type can begin, such as null where one of several texts is
+    // expected, is JSON all the same.
+    let is_json = || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    if error.classify() != Category::Data && !is_json() {
         if let Some((at, _)) = message.char_indices().find(|(at, _)| *at >= MESSAGE_BYTES_MAX) {
             message = &message[..at];
         }
@@ -162,6 +166,10 @@ mod tests {
         let text = format!("{first}{{\"payload\":\"a\",\"payload\":\"b\"}}]}}]}}");
         named(&text, "invalid_field", "publish[0].messages[1].payload");
         assert_eq!(fault::<OrderRequest<'_>>("{}"), ("missing_field", "instrument".into()));
+        for value in ["null", "true", "7", "[]"] {
+            let text = format!("{{\"account\":1,\"side\":{value}}}");
+            assert_eq!(fault::<OrderRequest<'_>>(&text), ("invalid_field", "side".into()));
+        }
     }
 
     #[test]

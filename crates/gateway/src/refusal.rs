@@ -40,6 +40,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// Whether it is for a session, and none was given to it.
+    fn lacks_session(&self) -> bool {
+        self.time_in_force == TimeInForce::Gfs && self.expire_at == Timestamp::ZERO
+    }
+
     /// The same with what a command has beside the terms of the order.
     pub(crate) fn with_extension(self, command: &Command) -> Asked {
         let mut asked = self;
@@ -193,6 +198,10 @@ async fn of_one(
             _ => {}
         }
     }
+    let error = match reason == RejectReason::ExpiryInvalid && asked.lacks_session() {
+        true => error.of("time_in_force"),
+        false => error,
+    };
     let Some(summary) = summary else { return error };
     let message = match reason {
         RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &summary.instrument).await,
@@ -378,9 +387,7 @@ fn limit(
             let expire_at = asked.expire_at;
             format!("The field expire_at is {expire_at}; with gtd it must be in the future.")
         }
-        RejectReason::ExpiryInvalid
-            if asked.time_in_force == TimeInForce::Gfs && asked.expire_at == Timestamp::ZERO =>
-        {
+        RejectReason::ExpiryInvalid if asked.lacks_session() => {
             "No session of the instrument ends: gfs needs a calendar with planned transitions."
                 .to_owned()
         }

@@ -309,28 +309,37 @@ pub enum InstrumentError {
     /// The quote currency cannot express every notional.
     #[error("price scale plus quantity scale must not exceed the quote currency's scale")]
     QuoteScale,
-    /// Tick, lot or the largest quantity is not positive, or the latter is less than a lot.
-    #[error("tick and lot must be positive and quantity_max at least one lot")]
-    TickOrLot,
+    /// The tick or the lot is not positive.
+    #[error("{field} must be positive")]
+    NotPositive {
+        /// Which of both.
+        field: &'static str,
+    },
+    /// The largest quantity is less than a lot.
+    #[error("quantity_max must be at least one lot")]
+    QuantityMax,
     /// A negative minimum or reference.
-    #[error("notional_min and reference_price must not be negative")]
-    Negative,
-    /// Fees out of range.
-    #[error("the taker fee must be 0 to 100000 ppm and the maker fee no larger in size")]
-    Fee,
-    /// Collar or protection out of range.
-    #[error("collar and market protection must be below 1000000 ppm")]
-    Band,
+    #[error("{field} must not be negative")]
+    Negative {
+        /// Which of both.
+        field: &'static str,
+    },
+    /// The fee of takers is out of range.
+    #[error("taker_fee_ppm must be 0 to 100000")]
+    TakerFee,
+    /// The fee of makers is out of range.
+    #[error("maker_fee_ppm must be no larger in size than taker_fee_ppm")]
+    MakerFee,
     /// The end of day is not within a day.
     #[error("day_end_s must be 0 to 86399")]
     DayEnd,
     /// The fee of auctions is out of range.
     #[error("the auction fee must be 0 to 100000 ppm")]
     AuctionFee,
-    /// A price range is out of range.
+    /// A distance from a price is out of range.
     #[error("{field} must be below 1000000 ppm")]
     Range {
-        /// The name of the range.
+        /// The name of the range, the collar or the protection.
         field: &'static str,
     },
     /// The extended range is less than the range of auctions, or is set without it.
@@ -378,18 +387,33 @@ pub const PPM: i128 = 1_000_000;
 impl TradingRules {
     /// Whether the rules are consistent in themselves.
     pub fn check(&self) -> Result<(), InstrumentError> {
-        if self.tick.0 <= 0 || self.lot.0 <= 0 || self.quantity_max < self.lot {
-            return Err(InstrumentError::TickOrLot);
+        if self.tick.0 <= 0 {
+            return Err(InstrumentError::NotPositive { field: "tick" });
         }
-        if self.notional_min.0 < 0 || self.reference_price.0 < 0 {
-            return Err(InstrumentError::Negative);
+        if self.lot.0 <= 0 {
+            return Err(InstrumentError::NotPositive { field: "lot" });
+        }
+        if self.quantity_max < self.lot {
+            return Err(InstrumentError::QuantityMax);
+        }
+        if self.notional_min.0 < 0 {
+            return Err(InstrumentError::Negative { field: "notional_min" });
+        }
+        if self.reference_price.0 < 0 {
+            return Err(InstrumentError::Negative { field: "reference_price" });
         }
         let taker = self.taker_fee_ppm;
-        if !(0..=100_000).contains(&taker) || !(-taker..=taker).contains(&self.maker_fee_ppm) {
-            return Err(InstrumentError::Fee);
+        if !(0..=100_000).contains(&taker) {
+            return Err(InstrumentError::TakerFee);
         }
-        if i128::from(self.collar_ppm) >= PPM || i128::from(self.market_protection_ppm) >= PPM {
-            return Err(InstrumentError::Band);
+        if !(-taker..=taker).contains(&self.maker_fee_ppm) {
+            return Err(InstrumentError::MakerFee);
+        }
+        if i128::from(self.collar_ppm) >= PPM {
+            return Err(InstrumentError::Range { field: "collar_ppm" });
+        }
+        if i128::from(self.market_protection_ppm) >= PPM {
+            return Err(InstrumentError::Range { field: "market_protection_ppm" });
         }
         if self.day_end_s >= 86_400 {
             return Err(InstrumentError::DayEnd);

@@ -119,19 +119,24 @@ fn rules_are_checked_at_their_edges() {
         change(&mut rules);
         rules.check()
     };
-    assert_eq!(check(|rules| rules.tick = Price(0)), Err(InstrumentError::TickOrLot));
-    assert_eq!(check(|rules| rules.lot = Quantity(0)), Err(InstrumentError::TickOrLot));
-    assert_eq!(check(|rules| rules.quantity_max = Quantity(0)), Err(InstrumentError::TickOrLot));
-    assert_eq!(check(|rules| rules.notional_min = Amount(-1)), Err(InstrumentError::Negative));
-    assert_eq!(check(|rules| rules.reference_price = Price(-1)), Err(InstrumentError::Negative));
-    assert_eq!(check(|rules| rules.taker_fee_ppm = -1), Err(InstrumentError::Fee));
-    assert_eq!(check(|rules| rules.taker_fee_ppm = 100_001), Err(InstrumentError::Fee));
+    let not_positive = |field| Err(InstrumentError::NotPositive { field });
+    assert_eq!(check(|rules| rules.tick = Price(0)), not_positive("tick"));
+    assert_eq!(check(|rules| rules.lot = Quantity(0)), not_positive("lot"));
+    assert_eq!(check(|rules| rules.quantity_max.0 = 0), Err(InstrumentError::QuantityMax));
+    assert_eq!(check(|rules| rules.quantity_max.0 = rules.lot.0), Ok(()));
+    let negative = |field| Err(InstrumentError::Negative { field });
+    assert_eq!(check(|rules| rules.notional_min = Amount(-1)), negative("notional_min"));
+    assert_eq!(check(|rules| rules.reference_price = Price(-1)), negative("reference_price"));
+    assert_eq!(check(|rules| rules.taker_fee_ppm = -1), Err(InstrumentError::TakerFee));
+    assert_eq!(check(|rules| rules.taker_fee_ppm = 100_001), Err(InstrumentError::TakerFee));
     assert_eq!(check(|rules| rules.taker_fee_ppm = 100_000), Ok(()));
-    assert_eq!(check(|rules| rules.maker_fee_ppm = 1), Err(InstrumentError::Fee));
-    assert_eq!(check(|rules| rules.maker_fee_ppm = -1), Err(InstrumentError::Fee));
-    assert_eq!(check(|rules| rules.collar_ppm = 1_000_000), Err(InstrumentError::Band));
+    assert_eq!(check(|rules| rules.maker_fee_ppm = 1), Err(InstrumentError::MakerFee));
+    assert_eq!(check(|rules| rules.maker_fee_ppm = -1), Err(InstrumentError::MakerFee));
+    let range = |field| Err(InstrumentError::Range { field });
+    assert_eq!(check(|rules| rules.collar_ppm = 1_000_000), range("collar_ppm"));
     assert_eq!(check(|rules| rules.collar_ppm = 999_999), Ok(()));
-    assert_eq!(check(|rules| rules.market_protection_ppm = 1_000_000), Err(InstrumentError::Band));
+    let wide = check(|rules| rules.market_protection_ppm = 1_000_000);
+    assert_eq!(wide, range("market_protection_ppm"));
     assert_eq!(check(|rules| rules.day_end_s = 86_400), Err(InstrumentError::DayEnd));
     assert_eq!(check(|rules| rules.day_end_s = 86_399), Ok(()));
 }

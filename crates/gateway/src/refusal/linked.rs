@@ -39,7 +39,12 @@ pub(super) fn leg_of(
     let is_past =
         |leg: &Leg| reason == RejectReason::ExpiryInvalid && leg.time_in_force == TimeInForce::Gtd;
     let past = || legs.iter().find(|(_, leg, _)| is_past(leg)).filter(|_| !is_past(&first));
-    wrong.or_else(past).copied()
+    // One without a session has no expiry, as it should.
+    let lacks_session = || {
+        let is_reason = reason == RejectReason::ExpiryInvalid && !asked.lacks_session();
+        legs.iter().find(|(_, _, asked)| is_reason && asked.lacks_session())
+    };
+    wrong.or_else(past).or_else(lacks_session).copied()
 }
 
 /// What is wrong with a pair whose limit order would trade.

@@ -55,10 +55,30 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
     ] {
         assert_eq!(patch(rules).refuses(409, "has_open_orders").field(), field);
     }
-    let refused = patch(json!({"taker_fee_ppm": -1})).refuses(400, "invalid_rules");
-    assert_eq!(refused.field(), "taker_fee_ppm");
-    assert!(refused.body["error"]["message"].as_str().unwrap().contains("0 to 100000 ppm"));
-    assert_eq!(patch(json!({"tick": "0"})).refuses(400, "invalid_rules").field(), "tick");
+    for (rules, field, message) in [
+        (json!({"taker_fee_ppm": -1}), "taker_fee_ppm", "must be 0 to 100000"),
+        (
+            json!({"maker_fee_ppm": 501}),
+            "maker_fee_ppm",
+            "must be no larger in size than taker_fee_ppm",
+        ),
+        (json!({"tick": "0"}), "tick", "must be positive"),
+        (json!({"lot": "0"}), "lot", "must be positive"),
+        (json!({"quantity_max": "0"}), "quantity_max", "must be at least one lot"),
+        (json!({"notional_min": "-1"}), "notional_min", "must not be negative"),
+        (json!({"reference_price": "-1"}), "reference_price", "must not be negative"),
+        (json!({"collar_ppm": 1_000_000}), "collar_ppm", "must be below 1000000 ppm"),
+        (
+            json!({"market_protection_ppm": 1_000_000}),
+            "market_protection_ppm",
+            "must be below 1000000 ppm",
+        ),
+    ] {
+        let refused = patch(rules).refuses(400, "invalid_rules");
+        assert_eq!(refused.field(), field);
+        let expected = format!("The rules are not possible: {field} {message}.");
+        assert_eq!(refused.body["error"]["message"], expected);
+    }
     patch(json!({"tick": "0.001"})).refuses(400, "invalid_field");
     patch(json!({"tick": 0.1})).refuses(400, "invalid_field");
     patch(json!({"price_scale": 3})).refuses(400, "unknown_field");

@@ -42,7 +42,16 @@ fn an_order_beyond_a_limit_of_the_instrument_is_refused_with_its_field() {
         ),
         (limit("buy", "0.05", "999.99"), 422, "notional_too_small", ""),
         (pair(json!({"quantity": "0.01"})), 422, "notional_too_small", ""),
-        (with(limit("buy", "1", "900"), gfs.clone()), 400, "expiry_invalid", "expire_at"),
+        (with(limit("buy", "1", "900"), gfs.clone()), 400, "expiry_invalid", "time_in_force"),
+        (
+            with(
+                limit("buy", "1", "900"),
+                json!({"stop_loss": {"trigger": "700", "price": "690", "time_in_force": "gfs"}}),
+            ),
+            400,
+            "expiry_invalid",
+            "stop_loss.time_in_force",
+        ),
         (
             with(limit("buy", "1", "900"), with(gfs, json!({"expire_at": "5"}))),
             400,
