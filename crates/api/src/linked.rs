@@ -56,8 +56,8 @@ pub struct StopLossRequest<'a> {
 /// How an order is linked with other orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinksInfo {
-    /// The first order of the list of linked orders that it belongs to, while it is open: that of a pair, or
-    /// the entry.
+    /// The first order of the list of linked orders that it belongs to: that of a pair, or the entry. Shown
+    /// while it is linked and when it has ended.
     pub list: OrderId,
     /// The order that ends when this one trades, is triggered or ends.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Builds a feed from the state of an engine at a sequence instead of from its first event.
 
 use crate::list::Link;
-use crate::orders::{Follower, Order};
+use crate::orders::{Follower, Order, PastTerms};
 use crate::trading::{ended_as, fills_of, notional_of};
 use crate::view::{
     AuctionResult, LimitStateView, LinksView, MemberView, Moment, TimetableView, WithdrawalView,
@@ -233,6 +233,7 @@ impl Feed {
                 follower: None,
                 iceberg: None,
                 links: None,
+                past: None,
                 resting: false,
                 changed: false,
                 quantity: match ended.terms.size {
@@ -294,6 +295,7 @@ impl Feed {
                 follower,
                 iceberg: entered.iceberg.map(Box::new),
                 links: entered.links.map(Box::new),
+                past: past_terms(entered),
                 resting: false,
                 changed: false,
                 quantity: entered.quantity,
@@ -368,4 +370,19 @@ impl Feed {
         }
         Ok(())
     }
+}
+
+/// What an order will be shown with once it has ended, as far as the baseline tells.
+fn past_terms(order: &BaselineOrder) -> Option<Box<PastTerms>> {
+    let past = PastTerms {
+        trigger: order.trigger,
+        trail: order.trail.map(|state| state.trail),
+        display_quantity: order.iceberg.map(|iceberg| iceberg.display_quantity),
+        list: order.links.map(|links| links.list),
+    };
+    let is_plain = past.trigger.is_none()
+        && past.trail.is_none()
+        && past.display_quantity.is_none()
+        && past.list.is_none();
+    (!is_plain).then(|| Box::new(past))
 }

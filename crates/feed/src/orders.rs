@@ -35,6 +35,8 @@ pub(crate) struct Order {
     pub(crate) iceberg: Option<Box<Iceberg>>,
     /// How it is linked with other orders, while it is open.
     pub(crate) links: Option<Box<LinksView>>,
+    /// What it waited for, displayed and belonged to, to be shown when it has ended.
+    pub(crate) past: Option<Box<PastTerms>>,
     pub(crate) resting: bool,
     /// Whether it stands in the list of changed orders.
     pub(crate) changed: bool,
@@ -48,6 +50,17 @@ pub(crate) struct Order {
     pub(crate) updated: Moment,
     pub(crate) queue: Link,
     pub(crate) owner: Link,
+}
+
+/// Terms that no longer matter once the order is on the book, unlinked or ended. Their owner is shown them when
+/// it has ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PastTerms {
+    pub(crate) trigger: Option<Trigger>,
+    pub(crate) trail: Option<TrailTerms>,
+    pub(crate) display_quantity: Option<Quantity>,
+    /// The first order of its list.
+    pub(crate) list: Option<OrderId>,
 }
 
 /// A trailing stop that waits.
@@ -78,6 +91,10 @@ impl Order {
     /// Whether it waits for a price.
     pub(crate) fn waits(&self) -> bool {
         self.status == OrderStatus::Waiting
+    }
+
+    pub(crate) fn past(&mut self) -> &mut PastTerms {
+        self.past.get_or_insert_default()
     }
 
     pub(crate) fn set_quantity(&mut self, quantity: Quantity) {
@@ -111,6 +128,11 @@ impl Order {
         }
     }
 
+    pub(crate) fn link_with(&mut self, links: LinksView) {
+        self.past().list = Some(links.list);
+        self.links = Some(Box::new(links));
+    }
+
     /// It is linked with no order any more, unless it is the entry of its list.
     pub(crate) fn unlink(&mut self) {
         if self
@@ -138,6 +160,27 @@ impl Order {
 
     /// The order as its owner sees it. `markets` are all instruments.
     pub(crate) fn view(&self, markets: &[Market]) -> OrderView {
+        let view = self.present_view(markets);
+        match &self.past {
+            Some(past) if !self.status.is_open() => {
+                let trail = past.trail.map(|trail| TrailState { trail, extreme: None });
+                let iceberg = past.display_quantity.map(|display_quantity| Iceberg {
+                    display_quantity,
+                    displayed: Quantity::ZERO,
+                });
+                let links = past.list.map(|list| LinksView {
+                    list,
+                    other: None,
+                    take_profit: None,
+                    stop_loss: None,
+                });
+                OrderView { trigger: past.trigger, trail, iceberg, links, ..view }
+            }
+            _ => view,
+        }
+    }
+
+    fn present_view(&self, markets: &[Market]) -> OrderView {
         let mut trigger = self.trigger;
         let trail = self.follower.as_ref().map(|follower| {
             let market = &markets[self.terms.instrument.0 as usize - 1];

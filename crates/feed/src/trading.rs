@@ -36,6 +36,7 @@ impl Feed {
             follower: None,
             iceberg: None,
             links: None,
+            past: None,
             resting: false,
             changed: false,
             quantity,
@@ -264,6 +265,7 @@ impl Feed {
         let order = &mut self.orders.slab[slot as usize];
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
         order.trigger = Some(event.trigger);
+        order.past().trigger = Some(event.trigger);
         self.orders.wait(slot);
         self.orders.touch(slot, at);
         Ok(())
@@ -274,6 +276,7 @@ impl Feed {
         let order = &mut self.orders.slab[slot as usize];
         agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
         order.follower = Some(Box::new(Follower { trail: event.trail, active: None }));
+        order.past().trail = Some(event.trail);
         self.orders.wait(slot);
         self.orders.touch(slot, at);
         Ok(())
@@ -336,6 +339,7 @@ impl Feed {
         let is_part = (Quantity(1)..=order.remaining).contains(&display_quantity);
         agree(at, event.order, "its display of less than remains", 1, i64::from(is_part))?;
         order.iceberg = Some(Box::new(Iceberg { display_quantity, displayed: Quantity::ZERO }));
+        order.past().display_quantity = Some(display_quantity);
         self.orders.touch(slot, at);
         Ok(())
     }
@@ -361,7 +365,7 @@ impl Feed {
         let (slot, _) = self.open_order(at, event.order, event.instrument)?;
         let ExitsSet { order: list, take_profit, stop_loss, .. } = *event;
         let links = LinksView { list, other: None, take_profit, stop_loss };
-        self.orders.slab[slot as usize].links = Some(Box::new(links));
+        self.orders.slab[slot as usize].link_with(links);
         self.orders.touch(slot, at);
         Ok(())
     }
@@ -385,7 +389,7 @@ impl Feed {
             }
             if let Some(slot) = slot {
                 let links = LinksView { list, other, take_profit: None, stop_loss: None };
-                self.orders.slab[slot as usize].links = Some(Box::new(links));
+                self.orders.slab[slot as usize].link_with(links);
                 self.orders.touch(slot, at);
             }
         }

@@ -232,13 +232,14 @@ pub struct OrderView {
     pub status: OrderStatus,
     /// Why it ended, if it ended without being filled or was sized in quote currency.
     pub done: Option<DoneReason>,
-    /// What it waits for; of a trailing stop that is active, its trigger price now.
+    /// What it waits for; of a trailing stop that is active, its trigger price now. Of an order that has ended,
+    /// what it waited for.
     pub trigger: Option<Trigger>,
-    /// What it follows, if it is a trailing stop that waits.
+    /// What it follows, if it is a trailing stop that waits, or what it followed, if it has ended.
     pub trail: Option<TrailState>,
-    /// What it displays, if it is an iceberg that is open: nothing while it is not on the book.
+    /// What it displays, if it is an iceberg: nothing while it is not on the book.
     pub iceberg: Option<Iceberg>,
-    /// How it is linked with other orders, while it is open.
+    /// How it is linked with other orders, while it is open. Of an order that has ended, its list.
     pub links: Option<LinksView>,
     /// Whether it is on the book. A suspended taker is open and not on the book.
     pub resting: bool,

@@ -34,19 +34,21 @@ pub struct OrderInfo {
     pub capacity: Option<Capacity>,
     /// The status of the order.
     pub status: OrderStatus,
-    /// From which side the last price triggers it, while it waits; of a trailing stop once it is active.
+    /// From which side the last price triggers it, while it waits; of a trailing stop once it is active. Shown
+    /// again when it has ended, unless it was a trailing stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<TriggerKind>,
-    /// The trigger price, while it waits; of a trailing stop the one now, once it is active.
+    /// The trigger price, while it waits; of a trailing stop the one now, once it is active. Shown again when it
+    /// has ended, unless it was a trailing stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger_price: Option<Decimal>,
-    /// What a trailing stop follows, while it waits.
+    /// What a trailing stop follows, while it waits and when it has ended.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub trail: Option<TrailInfo>,
-    /// What an iceberg displays, while it is open.
+    /// What an iceberg displays.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub iceberg: Option<IcebergInfo>,
-    /// How it is linked with other orders, while it is open.
+    /// How it is linked with other orders.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub links: Option<LinksInfo>,
     /// Its limit; null for a market order without one.
@@ -119,20 +121,21 @@ pub struct OrdersAnswer {
 /// What a trailing stop follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrailInfo {
-    /// The distance of its trigger price from the price that it follows, while it waits.
+    /// The distance of a trailing stop's trigger price from the price that it follows, while it waits and when it
+    /// has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trail_distance: Option<Decimal>,
     /// The distance in millionths of the price that it follows, instead of `trail_distance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trail_ppm: Option<u32>,
-    /// The price from which on it follows the last price, while it waits.
+    /// The price from which on it follows the last price, while it waits and when it has ended.
     pub activation_price: Decimal,
 }
 
 /// What an iceberg displays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IcebergInfo {
-    /// The most that an iceberg displays, while it is open.
+    /// The most that an iceberg displays.
     pub display_quantity: Decimal,
     /// What an iceberg displays now; 0 while it is not on the book.
     pub displayed: Decimal,

@@ -79,6 +79,38 @@ fn an_order_that_waits_becomes_smaller_and_has_the_rest_back() {
 }
 
 #[test]
+fn an_order_that_has_ended_shows_what_it_waited_for_last() {
+    let mut stage = Stage::new();
+    let stop = stop(&mut stage, TimeInForce::Gtc);
+    stage.step(&[trigger_set(stop, Side::Buy, 112)]);
+    let (order, account, instrument) = (order_id(stop), ALICE, MARKET);
+    let (side, price, remaining) = (Side::Buy, Price(115), Quantity(10));
+    let released = Amount::ZERO;
+    let triggered = Triggered { order, account, instrument, side, price, remaining, released };
+    stage.step(&[Event::Triggered(triggered)]);
+    assert_eq!(view(&stage, stop).trigger, None, "it waits no more");
+    stage.step(&[cancelled(stop, ALICE, Side::Buy, 115, 10)]);
+    let now = view(&stage, stop);
+    let waited = Trigger { kind: TriggerKind::Stop, price: Price(112) };
+    assert_eq!((now.status, now.trigger), (OrderStatus::Cancelled, Some(waited)));
+    assert_eq!((now.trail, now.iceberg, now.links), (None, None, None));
+}
+
+#[test]
+fn a_trailing_stop_that_has_ended_shows_its_distance_and_no_price() {
+    let mut stage = Stage::new();
+    let trail = TrailTerms { distance: Distance::Price(Price(5)), activation_price: Price(120) };
+    let (order, account, instrument, side) = (order_id(50), ALICE, MARKET, Side::Sell);
+    stage.step(&[
+        accepted(50, ALICE, Side::Sell, 90, 10, false),
+        Event::TrailSet(TrailSet { order, account, instrument, side, trail }),
+    ]);
+    stage.step(&[cancelled(50, ALICE, Side::Sell, 90, 10)]);
+    let now = view(&stage, 50);
+    assert_eq!((now.trail, now.trigger), (Some(TrailState { trail, extreme: None }), None));
+}
+
+#[test]
 fn another_trigger_price_alone_moves_no_money() {
     let mut stage = Stage::new();
     let stop = stop(&mut stage, TimeInForce::Gtc);

@@ -114,7 +114,7 @@ fn one_trade_may_go_through_several_parts() {
     stage.take(iceberg, 93, 105, 20, 0);
     assert_eq!(stage.depth()[1], []);
     let view = stage.feed.order(order_id(iceberg)).unwrap();
-    assert_eq!((view.status, view.iceberg), (OrderStatus::Filled, None));
+    assert_eq!((view.status, displays(&stage, iceberg)), (OrderStatus::Filled, (100, 0)));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn it_displays_nothing_before_it_is_on_the_book() {
     assert_eq!(displays(&stage, 90), (100, 0));
     stage.step(&[cancelled(90, ALICE, Side::Sell, 105, 1_000)]);
     let view = stage.feed.order(order_id(90)).unwrap();
-    assert_eq!((view.status, view.iceberg), (OrderStatus::Cancelled, None));
+    assert_eq!((view.status, displays(&stage, 90)), (OrderStatus::Cancelled, (100, 0)));
 }
 
 #[test]

@@ -84,7 +84,10 @@ fn the_public_sees_one_part_after_the_other_and_the_owner_all() {
     let seq = take(&venue, &bob, "0.65");
     assert_eq!(asks(&venue, 2, &seq), json!([]));
     let own = shown(&venue, &alice, order, &seq);
-    assert_eq!((&own["status"], own.get("display_quantity")), (&json!("filled"), None));
+    assert_eq!(
+        (&own["status"], &own["display_quantity"], &own["displayed"]),
+        (&json!("filled"), &json!("0.1000"), &json!("0.0000"))
+    );
 }
 
 #[test]

@@ -86,9 +86,10 @@ fn an_entry_enters_exits_for_what_it_has_traded() {
     assert_eq!((left[0].get("list"), left[0].get("linked_to")), (None, None));
     let ended = order(&venue, &alice, &loss["order_id"]);
     assert_eq!(
-        (&ended["status"], &ended["done_reason"], ended.get("list")),
-        (&json!("cancelled"), &json!("linked"), None)
+        (&ended["status"], &ended["done_reason"], &ended["trigger_price"]),
+        (&json!("cancelled"), &json!("linked"), &json!("90.00"))
     );
+    assert_eq!((&ended["list"], ended.get("linked_to")), (id, None));
 }
 
 #[test]

@@ -209,6 +209,8 @@ fn the_command_line_enters_shows_and_cancels_them() {
     place.until("open", 0);
     let ended = place.says(&["orders", "--ended"]);
     assert!(ended.contains("cancelled (remainder)"), "{ended}");
+    let waited = |what: &str| ended.lines().filter(|line| line.contains(what)).count();
+    assert_eq!((waited(" stop 95.00 "), waited(" take_profit 110.00 ")), (1, 1), "{ended}");
 }
 
 #[test]
