@@ -8,18 +8,18 @@ use rialto_client::api::{ExitInfo, OrderInfo, OrderRequest, StopLossRequest, Tak
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Linked {
     /// Enter an exit as the order trades: for what has traded, a limit order of the other side at this price.
-    #[arg(long, value_name = "PRICE", conflicts_with_all = CONDITIONAL)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, conflicts_with_all = CONDITIONAL)]
     exit_profit: Option<String>,
     /// The exit waits until the last price is at this one or better. Without --exit-profit, it is a market order
     /// then.
-    #[arg(long, value_name = "PRICE", conflicts_with_all = CONDITIONAL)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, conflicts_with_all = CONDITIONAL)]
     exit_profit_trigger: Option<String>,
     /// Enter an exit as the order trades: for what has traded, a stop of the other side that waits until the last
     /// price is at this one or worse. With a take-profit exit: when one of both trades, the other ends.
-    #[arg(long, value_name = "PRICE", conflicts_with_all = CONDITIONAL)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, conflicts_with_all = CONDITIONAL)]
     exit_stop: Option<String>,
     /// The limit of the stop that is an exit; without it, that is a market order.
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
     exit_stop_limit: Option<String>,
     /// Instead of --exit-stop: the stop trails the last price at this distance, given as a price, or in percent as
     /// in 1.5%.
@@ -27,14 +27,14 @@ pub(super) struct Linked {
     exit_stop_trail: Option<String>,
     /// With --exit-stop-trail: the activation price, from which on the stop follows the last price; by default the
     /// last price when the exit is entered.
-    #[arg(long, value_name = "PRICE", requires = "exit_stop_trail")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, requires = "exit_stop_trail")]
     exit_stop_activation: Option<String>,
     /// Enter a pair: the order, and a stop of the same side and quantity that waits until the last price is at this
     /// one or worse. When one of both trades, is triggered or ends, the other ends.
-    #[arg(long, value_name = "PRICE", conflicts_with_all = EXITS)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, conflicts_with_all = EXITS)]
     oco_stop: Option<String>,
     /// The limit of the stop of the pair; without it, that is a market order.
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
     oco_limit: Option<String>,
     /// Instead of --oco-stop: the stop of the pair trails the last price at this distance, given as a price, or in
     /// percent as in 1.5%.
@@ -42,7 +42,7 @@ pub(super) struct Linked {
     oco_trail: Option<String>,
     /// With --oco-trail: the activation price, from which on the stop follows the last price; by default the last
     /// price now.
-    #[arg(long, value_name = "PRICE", requires = "oco_trail")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, requires = "oco_trail")]
     oco_activation: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Linked {
 
     pub(super) fn stop_loss(&self) -> Result<Option<StopLossRequest<'_>>, Error> {
         let stop = Stop {
-            argument: "--exit-stop",
+            arguments: "--exit-stop or --exit-stop-trail",
             trigger: self.exit_stop.as_deref(),
             trail: distance("--exit-stop-trail", self.exit_stop_trail.as_deref())?,
             activation: self.exit_stop_activation.as_deref(),
@@ -83,7 +83,7 @@ impl Linked {
 
     pub(super) fn oco(&self) -> Result<Option<StopLossRequest<'_>>, Error> {
         let stop = Stop {
-            argument: "--oco-stop",
+            arguments: "--oco-stop or --oco-trail",
             trigger: self.oco_stop.as_deref(),
             trail: distance("--oco-trail", self.oco_trail.as_deref())?,
             activation: self.oco_activation.as_deref(),
@@ -95,8 +95,8 @@ impl Linked {
 
 /// A stop as the arguments give it.
 struct Stop<'a> {
-    /// The argument without which it has no limit.
-    argument: &'static str,
+    /// The arguments without one of which it has no limit.
+    arguments: &'static str,
     trigger: Option<&'a str>,
     /// A distance as a price, or in millionths.
     trail: (Option<&'a str>, Option<u32>),
@@ -110,7 +110,7 @@ impl<'a> Stop<'a> {
         if self.trigger.is_none() && trail_distance.is_none() && trail_ppm.is_none() {
             return match self.limit {
                 None => Ok(None),
-                Some(_) => Err(Error::Usage(format!("a limit of a stop needs {}", self.argument))),
+                Some(_) => Err(Error::Usage(format!("a limit of a stop needs {}", self.arguments))),
             };
         }
         Ok(Some(StopLossRequest {
@@ -150,9 +150,12 @@ fn stop_told(stop: &StopLossRequest<'_>) -> String {
     format!("{waits}{}{}", active.unwrap_or_default(), price.unwrap_or_default())
 }
 
-/// What an order is linked with: another order, or the exits that it enters.
+/// What an order is linked with: another order, or the exits that it enters. Of one that has ended, its list.
 pub(super) fn linked_with(order: &OrderInfo) -> Option<String> {
     let links = order.links.as_ref()?;
+    if !order.status.is_open() {
+        return Some(format!("list {}", links.list));
+    }
     let exits: Vec<String> =
         [links.take_profit, links.stop_loss].iter().flatten().map(level).collect();
     Some(match links.linked_to {

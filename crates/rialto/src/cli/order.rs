@@ -32,10 +32,10 @@ pub(super) struct Order {
     #[arg(value_parser = named::<Side>())]
     side: Side,
     /// The quantity, unless --quote gives an amount, and the instrument: `0.01 BTC-USD`.
-    #[arg(num_args = 1..=2, required = true, value_names = ["QUANTITY", "SYMBOL"])]
+    #[arg(num_args = 1..=2, allow_negative_numbers = true, required = true, value_names = ["QUANTITY", "SYMBOL"])]
     what: Vec<String>,
     /// The limit; for a market order, the worst price at which it may trade.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     price: Option<String>,
     /// Enter a market order: trade at once with resting orders. What is left ends, or with --tif
     /// gtc, day, gtd or gfs rests at the worst price at which it may trade.
@@ -48,32 +48,37 @@ pub(super) struct Order {
     kind: Option<OrderKind>,
     /// The amount of the quote currency to spend or raise, instead of a quantity. Not for limit
     /// orders, nor for orders that may rest.
-    #[arg(long, value_name = "AMOUNT")]
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
     quote: Option<String>,
     /// The minimum quantity that must trade at once; otherwise the order is refused.
-    #[arg(long, value_name = "QUANTITY")]
+    #[arg(long, value_name = "QUANTITY", allow_negative_numbers = true)]
     minimum: Option<String>,
     /// Wait until the last price is at this one or worse: for a buy at it or above, for a sell at it
     /// or below. The order is entered then.
-    #[arg(long, value_name = "PRICE", conflicts_with = "take_profit")]
+    #[arg(
+        long,
+        value_name = "PRICE",
+        allow_negative_numbers = true,
+        conflicts_with = "take_profit"
+    )]
     stop: Option<String>,
     /// Wait until the last price is at this one or better: for a buy at it or below, for a sell at it
     /// or above.
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
     take_profit: Option<String>,
     /// Enter a trailing stop: the trigger price follows the last price at this distance, given as a price,
     /// or in percent as in 1.5%.
     #[arg(long, value_name = "DISTANCE", allow_hyphen_values = true, conflicts_with_all = ["stop", "take_profit", "trigger_at_once"])]
     trail: Option<String>,
     /// With --trail: follow the last price from this price on; by default from the last price now.
-    #[arg(long, value_name = "PRICE", requires = "trail")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, requires = "trail")]
     activation: Option<String>,
     /// With --stop or --take-profit: enter the order at once if the last price is there already.
     /// Otherwise it is refused.
     #[arg(long)]
     trigger_at_once: bool,
     /// Enter an iceberg: on the book it displays at most this quantity, and hides the rest.
-    #[arg(long, value_name = "QUANTITY", conflicts_with_all = ["stop", "take_profit", "trail"])]
+    #[arg(long, value_name = "QUANTITY", allow_negative_numbers = true, conflicts_with_all = ["stop", "take_profit", "trail"])]
     display: Option<String>,
     #[command(flatten)]
     linked: Linked,
@@ -218,14 +223,14 @@ pub(super) struct Amend {
     /// The order's id, or `client:` and its client order id.
     id: String,
     /// The new limit. An order on the book loses its place in the queue.
-    #[arg(long, required_unless_present_any = ["quantity", "trigger_price"])]
+    #[arg(long, allow_negative_numbers = true, required_unless_present_any = ["quantity", "trigger_price"])]
     price: Option<String>,
     /// The new total quantity, the filled quantity included. A smaller one keeps the order's place, and so
     /// does a larger one of an iceberg or of an order that waits. Orders of a pair and exits keep theirs.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     quantity: Option<String>,
     /// The new trigger price of an order that waits for a fixed one.
-    #[arg(long, value_name = "PRICE")]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
     trigger_price: Option<String>,
     #[command(flatten)]
     member: Member,
@@ -404,7 +409,7 @@ impl Balances {
     }
 }
 
-/// What an order waits for.
+/// What an order waits for, or waited for if it has ended.
 fn waits_for(order: &OrderInfo) -> Option<String> {
     let now = order.trigger.zip(order.trigger_price);
     let now = now.map(|(kind, price)| format!("{} {price}", kind.name()));

@@ -104,6 +104,8 @@ fn the_command_line_enters_and_shows_linked_orders() {
     place.until_open(0);
     let ended = place.says(0, &["orders", "--ended"]);
     assert!(ended.contains("cancelled (linked)"), "{ended}");
+    let list = format!("list {}", id(&open[0]));
+    assert_eq!(ended.lines().filter(|line| line.contains(&list)).count(), 3, "{ended}");
 
     let sell = ["order", "sell", "1", "BTC-USD", "--price", "110"];
     let paired = place.says(0, &[&sell[..], &["--oco-trail", "1.5%"]].concat());
@@ -129,8 +131,25 @@ fn the_command_line_enters_and_shows_linked_orders() {
         let said = place.says(0, &[&buy[..], &[alone, "108"]].concat());
         assert!(said.contains("required arguments") && said.contains(needed), "{said}");
     }
-    let said = place.says(0, &[&buy[..], &["--exit-stop-limit", "90"]].concat());
-    assert!(said.contains("needs --exit-stop"), "{said}");
+    for (limit, needed) in [
+        ("--exit-stop-limit", "needs --exit-stop or --exit-stop-trail"),
+        ("--oco-limit", "needs --oco-stop or --oco-trail"),
+    ] {
+        let said = place.says(0, &[&buy[..], &[limit, "90"]].concat());
+        assert!(said.contains(needed), "{said}");
+    }
+    // The venue refuses them, with the field.
+    for (below_zero, code, field) in [
+        (["--exit-stop", "-90"], "trigger_price_invalid", "stop_loss.trigger"),
+        (["--exit-profit", "-1"], "price_not_positive", "take_profit.price"),
+    ] {
+        let said = place.says(0, &[&buy[..], &below_zero].concat());
+        assert!(said.contains(code) && said.contains(field), "{said}");
+    }
+    let said = place.says(0, &["order", "buy", "1", "BTC-USD", "--price", "-5"]);
+    assert!(said.contains("price_not_positive"), "{said}");
+    let said = place.says(0, &["order", "buy", "-1", "BTC-USD", "--price", "5"]);
+    assert!(said.contains("quantity_not_positive"), "{said}");
 }
 
 #[test]
