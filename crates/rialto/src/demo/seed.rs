@@ -3,12 +3,12 @@
 
 use super::markets::{CURRENCIES, MARKETS, MEMBERS, Role, VISITOR, VISITOR_NAME};
 use crate::Error;
-use rialto_engine::Producer;
+use rialto_engine::{Producer, SubmitError};
 use rialto_feed::Feed;
 use rialto_model::{
     Command, CurrencyId, Instrument, MemberId, Outcome, RejectReason, Seq, Transfer,
 };
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -81,7 +81,14 @@ impl Seeder<'_> {
     /// Has something made unless it is there already.
     fn make(&mut self, command: &Command) -> Result<(), Error> {
         let failed = |why: String| Error::Assemble(format!("seeding the demo: {why}"));
-        self.producer.submit(0, command, None).map_err(|error| failed(error.to_string()))?;
+        let began = Instant::now();
+        while let Err(error) = self.producer.submit(0, command, None) {
+            // One command is in flight at a time, so that only the disk can be what is busy.
+            if error != SubmitError::Busy || began.elapsed() >= REPLY_TIMEOUT {
+                return Err(failed(error.to_string()));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let reply = self.producer.reply_timeout(REPLY_TIMEOUT);
         let reply = reply.ok_or_else(|| failed("the engine does not answer".to_string()))?;
         let answer = reply.answer.map_err(|no_answer| failed(no_answer.to_string()))?;
