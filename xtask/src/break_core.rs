@@ -30,7 +30,7 @@ const DEEP: Test = ("model_random", "deep_books_agree");
 const OFF_TICK: Test = ("model_boundaries", "an_order_slides_to_a_tick_from_a_price_off_the_tick");
 const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
 
-const ALTERATIONS: [Alteration; 51] = [
+const ALTERATIONS: [Alteration; 67] = [
     Alteration {
         decision: "an order may expire no earlier than after the command",
         file: "place.rs",
@@ -392,6 +392,118 @@ const ALTERATIONS: [Alteration; 51] = [
         file: "five_levels.rs",
         from: "if !taker.rests || price == taker.limit {",
         to: "if !taker.rests || price <= taker.limit {",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "the limits of a day hold beside those of continuous trading",
+        file: "ranges.rs",
+        from: "daily.unwrap_or(PriceRange::ALL).intersect(trading.unwrap_or(PriceRange::ALL))",
+        to: "trading.unwrap_or(PriceRange::ALL)",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "the protection of a sell ends at the first tick inside the limits",
+        file: "ranges.rs",
+        from: "i128::from(limits.low.0) + i128::from(tick) - 1;",
+        to: "i128::from(limits.low.0);",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "the last tick inside the limits is at the limit",
+        file: "limit_state.rs",
+        from: "price.0 - tick < limits.low.0",
+        to: "price.0 < limits.low.0",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an order that joins others at a limit does not begin the time anew",
+        file: "limit_state.rs",
+        from: "level.orders == 1",
+        to: "level.orders >= 1",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a shorter halt does not end a longer one",
+        file: "halts.rs",
+        from: "halt.until.max(known.until)",
+        to: "halt.until",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a circuit breaker halts trading once",
+        file: "halts.rs",
+        from: "market.breaker_ppm = 0;",
+        to: "",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "after a halt, a call goes on to its planned end if that is later",
+        file: "halts.rs",
+        from: "|planned| planned.ends > ends",
+        to: "|planned| planned.ends < ends",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "the price of an auction after an extension may be in the extended range",
+        file: "auction.rs",
+        from: "true => PriceCheck::Extended,",
+        to: "true => PriceCheck::First,",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a command ends a call that waits for one at any price",
+        file: "auction.rs",
+        from: "_ if market.waits_for_command() => PriceCheck::Off,",
+        to: "_ if false => PriceCheck::Off,",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a closing call accepts no order for the open",
+        file: "phases.rs",
+        from: "InstrumentState::ClosingCall => TimeInForce::AtOpen,",
+        to: "InstrumentState::ClosingCall => TimeInForce::AtClose,",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a change of phase ends the limit state",
+        file: "phases.rs",
+        from: "(market.limit_state, market.halt) = (None, None);",
+        to: "market.halt = None;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a rebate by the lot is at most the fee of the incoming order",
+        file: "contract.rs",
+        from: "(taker, maker.max(Amount(-taker.0)))",
+        to: "(taker, maker)",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a seller pays no more by the lot than it is paid",
+        file: "contract.rs",
+        from: "Side::Sell => fee.min(notional),",
+        to: "Side::Sell => fee,",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an order that is valid until the end of a call takes part in its auction",
+        file: "expiry.rs",
+        from: "uncrosses && detail.expire_at > market.uncrossing_since",
+        to: "uncrosses && detail.expire_at < market.uncrossing_since",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a conditional order that would be triggered at once is refused unless it may be",
+        file: "conditional.rs",
+        from: "&& !immediate",
+        to: "&& immediate",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "conditional orders count among the open orders of an account",
+        file: "conditional.rs",
+        from: "self.open_orders(account, at) >= market.rules().open_orders_max",
+        to: "self.open_orders(account, at) > market.rules().open_orders_max",
         test: SHALLOW,
     },
 ];
