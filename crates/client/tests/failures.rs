@@ -6,10 +6,14 @@ use rialto_client::model::Side;
 use rialto_client::{Client, ClientError, ClientOptions, Credentials};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// A client of a server that answers every connection with this text; an empty text is no answer.
+/// Its timeout is short only if the server is silent.
 async fn client_of(answers: Vec<String>) -> Client {
+    let default = ClientOptions::default();
+    let is_silent = answers.iter().any(|answer| answer == "silence");
+    let timeout = if is_silent { Duration::from_millis(500) } else { default.timeout };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -23,11 +27,7 @@ async fn client_of(answers: Vec<String>) -> Client {
             let _ = socket.write_all(answer.as_bytes()).await;
         }
     });
-    let options = ClientOptions {
-        timeout: Duration::from_millis(500),
-        answer_bytes_max: 1_000,
-        ..ClientOptions::default()
-    };
+    let options = ClientOptions { timeout, answer_bytes_max: 1_000, ..default };
     Client::with_options(&format!("http://{address}"), Credentials::None, options).unwrap()
 }
 
@@ -44,8 +44,11 @@ fn order() -> OrderRequest<'static> {
 
 #[tokio::test]
 async fn a_venue_that_is_not_there_is_unreachable() {
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let client = Client::new(&format!("http://{free}"), Credentials::None).unwrap();
+    // A socket that has the address, and does not listen.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
+    let client = Client::new(&format!("http://{address}"), Credentials::None).unwrap();
     let error = client.place(&order()).await.unwrap_err();
     assert!(matches!(error, ClientError::Unreachable(_)), "{error}");
 }

@@ -3,9 +3,12 @@
 
 mod stage;
 
+use rialto_clock::{Clock, ManualClock, SystemClock};
 use rialto_depot::FileState;
-use rialto_order_files::{UNFINISHED_MAX, orders_in, tenant_of};
+use rialto_order_files::{FileStep, UNFINISHED_MAX, orders_in, tenant_of};
 use stage::{ACME, ALICE, BETA, BOB, Stage, bids, until};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -32,15 +35,39 @@ fn a_large_file_of_a_member_does_not_hold_up_another() {
 #[test]
 fn the_claim_of_a_long_file_is_renewed() {
     let mut stage = Stage::new(22);
-    stage.limits.orders_per_second = 100;
     stage.engine = |config| config.producer_capacity = 8;
-    // Far shorter than the file takes.
     stage.depot = |options| options.claim_duration = Duration::from_millis(300);
-    let venue = stage.open();
-    let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 150));
+    let clock = ManualClock::new(SystemClock.now());
+    stage.clock = Arc::new(clock.clone());
+    let mut venue = stage.try_open().unwrap();
+    venue.list();
+    // The worker stops after a batch until the sender is gone.
+    let (go_on, held) = channel::<()>();
+    let (held, mut options) = (Mutex::new(held), stage.options());
+    options.on_step = Some(Arc::new(move |step| {
+        if step == FileStep::Answered {
+            let _ = held.lock().unwrap().recv();
+        }
+    }));
+    venue.exchange(options);
+    let tenant = tenant_of(ACME);
+    let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 15));
+    let deadline = || match venue.depot.file(&tenant, id.parse().unwrap()).unwrap().state {
+        FileState::Claimed { until } => Some(until),
+        _ => None,
+    };
+    until("it is claimed", || deadline().is_some());
+    // Four times as long as a claim lasts.
+    for _ in 0..12 {
+        let before = deadline();
+        assert!(before.is_some(), "the claim has ended");
+        clock.advance(Duration::from_millis(100));
+        until("the claim is renewed", || deadline() > before);
+    }
+    drop(go_on);
     let answer = venue.answer(ACME, "a.csv", &id);
-    assert_eq!(answer.column("status"), ["open"; 150]);
-    let work = venue.depot.tenant(&tenant_of(ACME)).unwrap().work;
+    assert_eq!(answer.column("status"), ["open"; 15]);
+    let work = venue.depot.tenant(&tenant).unwrap().work;
     assert_eq!((work.claims, work.completed, work.failed), (1, 1, 0));
 }
 
@@ -62,16 +89,21 @@ fn rows_wait_while_the_disk_is_low_and_are_entered_once() {
 #[test]
 fn a_stop_in_the_middle_gives_the_file_back_and_costs_no_attempt() {
     let mut stage = Stage::new(24);
-    stage.limits.orders_per_second = 100;
+    // The first batch is sent at once, and the file takes a minute.
+    stage.limits.orders_per_second = 1;
     stage.engine = |config| config.producer_capacity = 8;
     stage.depot = |options| options.attempts_max = 2;
     let mut venue = stage.open();
     let id = venue.drop_file(ACME, "a.csv", &bids(ALICE, 60));
-    for _ in 0..4 {
-        let before = venue.entered().len();
+    let mut before = 0;
+    for life in 1..=4 {
         until("some rows are sent", || venue.entered().len() > before);
         venue.exchange = None;
         assert_eq!(venue.work(ACME), (1, 0, 0));
+        before = venue.entered().len();
+        if life == 4 {
+            stage.limits.orders_per_second = 1_000_000;
+        }
         venue.exchange(stage.options());
     }
     assert_eq!(venue.answer(ACME, "a.csv", &id).column("status"), ["open"; 60]);
@@ -81,18 +113,18 @@ fn a_stop_in_the_middle_gives_the_file_back_and_costs_no_attempt() {
 #[test]
 fn a_member_has_few_unfinished_contents() {
     let mut stage = Stage::new(25);
-    stage.limits.orders_per_second = 50;
+    // The first batch is sent at once, and a file takes half a minute.
+    stage.limits.orders_per_second = 1;
     stage.engine = |config| config.producer_capacity = 8;
     stage.depot = |options| options.retry_delay = Duration::from_secs(3_600);
     let mut venue = stage.open();
     let tenant = tenant_of(ACME);
     for nth in 0..UNFINISHED_MAX {
-        // Half of it is sent; then it waits behind the next one.
-        let rows = 20 + nth;
+        // A part of it is sent; then it waits behind the next one.
+        let (rows, before) = (30 + nth, venue.entered().len());
         let file =
             rialto_depot::NewFile::new(orders_in(), rialto_depot::FileName::new("a.csv").unwrap());
         venue.depot.put_bytes(&tenant, file, bids(ALICE, rows).as_bytes()).unwrap();
-        let before = venue.entered().len();
         until("some rows are sent", || venue.entered().len() > before);
         venue.exchange = None;
         let claims = venue.depot.claim(&tenant, &rialto_depot::ClaimOptions::default()).unwrap();

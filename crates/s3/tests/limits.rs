@@ -5,9 +5,13 @@
 mod raw;
 
 use raw::{Answer, World, tenant, until};
+use rialto_bus::behaviour::{Clock, SystemClock};
+use rialto_depot::Timestamp;
 use rialto_depot_desk::DepotLimits;
 use rialto_s3::S3Options;
 use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 fn world(options: S3Options) -> World {
@@ -111,12 +115,32 @@ fn id_of(answer: &Answer) -> String {
     id.split('<').next().unwrap().to_owned()
 }
 
+/// The clocks of the machine, ahead by what a test lets pass in addition: nanoseconds.
+#[derive(Clone, Default)]
+struct Ahead(Arc<AtomicU64>);
+
+impl Ahead {
+    fn pass(&self, time: Duration) {
+        self.0.fetch_add(u64::try_from(time.as_nanos()).unwrap(), Ordering::Relaxed);
+    }
+}
+
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().saturating_add(self.0.load(Ordering::Relaxed))
+    }
+
+    fn monotonic(&self) -> Instant {
+        SystemClock.monotonic() + Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+}
+
 #[test]
 fn open_uploads_are_bounded_until_one_ends_or_expires() {
-    let world = world(S3Options {
-        key_open_uploads_max: 2,
-        upload_life: Duration::from_secs(2),
-        ..S3Options::default()
+    let options = S3Options { key_open_uploads_max: 2, ..S3Options::default() };
+    let (clock, life) = (Ahead::default(), options.upload_life);
+    let world = World::with_depot(options, DepotLimits::default(), |depot| {
+        depot.clock = Arc::new(clock.clone());
     });
     let (first, second) = (id_of(&begin(&world, "a")), id_of(&begin(&world, "a")));
     assert_eq!(begin(&world, "a").refusal(), (503, "SlowDown"));
@@ -129,6 +153,7 @@ fn open_uploads_are_bounded_until_one_ends_or_expires() {
     assert_eq!(begin(&world, "a").refusal(), (503, "SlowDown"));
     assert_eq!(world.send(&part(&first)).refusal(), (404, "NoSuchUpload"));
     // The depot deletes what has expired, parts too.
+    clock.pass(life);
     until("the state is reached", || world.files() == 0);
     assert_eq!(world.send(&part(&second)).refusal(), (404, "NoSuchUpload"));
     assert_eq!(begin(&world, "a").status, 200);

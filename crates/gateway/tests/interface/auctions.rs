@@ -1,5 +1,6 @@
 //! Phases, auctions and price ranges over HTTP and on the stream.
 
+use crate::order_stage::with_manual_clock;
 use crate::test_venue::{Key, Reply, TestVenue, config, limit, with};
 use crate::wire::Wire;
 use serde_json::{Value, json};
@@ -202,7 +203,7 @@ fn states_and_rules_of_auctions_are_checked() {
 
 #[test]
 fn a_price_out_of_range_interrupts_trading_until_the_call_ends() {
-    let (venue, alice, bob) = TestVenue::with_market(config());
+    let (venue, clock, alice, bob) = with_manual_clock();
     let rules = json!({"dynamic_range_ppm": 20_000, "daily_range_ppm": 500_000, "call_ms": 300, "random_end_ms": 100});
     set_rules(&venue, rules).expect(200);
     let reference = json!({"reference_price": "100"});
@@ -223,6 +224,7 @@ fn a_price_out_of_range_interrupts_trading_until_the_call_ends() {
     let expected =
         json!({"price": "103.00", "low": "98.00", "high": "102.00", "until_command": false});
     assert_eq!(shown["interrupted"], expected);
+    clock.advance(Duration::from_millis(400));
     let after = wait_for(&venue, |answer| answer["state"] == "open");
     assert_eq!((&after["last"]["price"], &after["interrupted"]), (&json!("103.00"), &Value::Null));
     assert_eq!(after["daily_limits"], json!({"low": "50.00", "high": "150.00"}));

@@ -1,8 +1,8 @@
 //! Calendars over HTTP: what the venue will do, and what an operator changes of it.
 
-use crate::order_stage::trade_at;
+use crate::order_stage::{self, trade_at, with_manual_clock};
 use crate::test_venue::{TestVenue, config, limit, with};
-use rialto_engine::{EngineConfig, ManualClock};
+use rialto_engine::{Clock, EngineConfig, ManualClock};
 use rialto_gateway::now_us;
 use rialto_model::{
     Command, Event, InstrumentState, Name, Outcome, PlannedTransition, Seq, Timestamp,
@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SECOND: u64 = Timestamp::SECOND;
+/// Between the transitions of a venue whose clock is moved from one to the next.
+const STEP: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn now() -> u64 {
@@ -217,24 +219,26 @@ fn an_operator_moves_a_transition() {
 
 #[test]
 fn an_instrument_follows_its_calendar_without_a_command() {
-    let (venue, alice, bob) = TestVenue::with_market(config());
-    let begin = now() + 2 * SECOND;
+    let (venue, clock, alice, bob) = with_manual_clock();
+    let begin = clock.now().after(STEP);
+    let call = begin.after(STEP);
     let day = [
-        transition(begin, InstrumentState::PreOpen),
+        transition(begin.0, InstrumentState::PreOpen),
         PlannedTransition {
-            earliest_end: Timestamp(begin + 7 * SECOND),
+            earliest_end: call.after(STEP),
             next: InstrumentState::Open,
-            no_cancel_from: Timestamp(begin + 2 * SECOND),
-            ..transition(begin + 2 * SECOND, InstrumentState::Call)
+            no_cancel_from: call,
+            ..transition(call.0, InstrumentState::Call)
         },
         PlannedTransition {
             ends_session: true,
             ends_day: true,
-            ..transition(begin + 12 * SECOND, InstrumentState::Closed)
+            ..transition(call.after(2 * STEP).0, InstrumentState::Closed)
         },
     ];
     plan(&venue, "short", &day);
     assign(&venue, json!("short")).expect(200);
+    clock.advance(STEP);
     wait_for(&venue, "pre_open");
     let order = with(limit("buy", "1", "100"), json!({"time_in_force": "day"}));
     let bought = venue.place(&alice, order).expect(201);
@@ -242,25 +246,27 @@ fn an_instrument_follows_its_calendar_without_a_command() {
     let path = format!("/v1/orders/{}", bought["order_id"].as_str().unwrap());
     let own = venue.see(&alice, &path, &bought["seq"]);
     assert_eq!(own["order"]["expire_at"], json!(day[2].at.0.to_string()));
+    clock.advance(STEP);
     wait_for(&venue, "call");
     let refused = venue.ask(&alice, "DELETE", &path, Value::Null);
     refused.refuses(422, "no_cancel_period");
+    clock.advance(STEP);
     wait_for(&venue, "open");
     let trades = venue.get("/v1/trades/BTC-USD").expect(200);
     assert_eq!(
         (&trades["trades"][0]["price"], trades["trades"].as_array().unwrap().len()),
         (&json!("100.00"), 1)
     );
+    clock.advance(STEP);
     wait_for(&venue, "closed");
     let calendar = venue.get("/v1/calendars/short").expect(200);
     assert_eq!((&calendar["begun"]["state"], &calendar["next"]), (&json!("closed"), &Value::Null));
-    let ended = venue.see(&alice, &path, &calendar["seq"]);
-    assert_eq!(ended["order"]["status"], "expired");
+    order_stage::wait_for(&venue, &alice, &bought["order_id"], "expired");
 }
 
 #[test]
 fn waiting_orders_stay_as_they_are_in_the_no_cancel_period() {
-    let (venue, alice, bob) = TestVenue::with_market(config());
+    let (venue, clock, alice, bob) = with_manual_clock();
     trade_at(&venue, [&bob, &alice], "100");
     let sell = limit("sell", "1", "90");
     let waits = json!({"trigger": "stop", "trigger_price": "95"});
@@ -280,18 +286,19 @@ fn waiting_orders_stay_as_they_are_in_the_no_cancel_period() {
     amend(stop, &json!({"trigger_price": "94", "price": "91"})).expect(200);
 
     // A call whose orders cannot be cancelled or amended, from its begin on. It is assigned before that.
-    let begin = now() + 5 * SECOND;
+    let begin = clock.now().after(STEP);
     let day = [
         PlannedTransition {
-            earliest_end: Timestamp(begin + 600 * SECOND),
+            earliest_end: Timestamp(begin.0 + 600 * SECOND),
             next: InstrumentState::Open,
-            no_cancel_from: Timestamp(begin),
-            ..transition(begin, InstrumentState::Call)
+            no_cancel_from: begin,
+            ..transition(begin.0, InstrumentState::Call)
         },
-        transition(begin + 700 * SECOND, InstrumentState::Open),
+        transition(begin.0 + 700 * SECOND, InstrumentState::Open),
     ];
     plan(&venue, "short", &day);
     assign(&venue, json!("short")).expect(200);
+    clock.advance(STEP);
     wait_for(&venue, "call");
     let before = state();
     assert_eq!(before.0.as_array().unwrap().len(), 4);

@@ -1,5 +1,6 @@
 //! Halts that end by themselves, circuit breakers and limit states, over HTTP and the stream.
 
+use crate::order_stage::with_manual_clock;
 use crate::test_venue::{Reply, TestVenue, config, limit};
 use crate::wire::Wire;
 use rialto_model::{Command, InstrumentState, Name, Outcome, PlannedTransition, Timestamp};
@@ -55,7 +56,7 @@ fn with_calendar(venue: &TestVenue) {
 
 #[test]
 fn an_instrument_that_is_halted_for_a_time_reopens_by_an_auction() {
-    let (venue, alice, bob) = TestVenue::with_market(config());
+    let (venue, clock, alice, bob) = with_manual_clock();
     set_rules(&venue, json!({"call_ms": 300})).expect(200);
     let mut wire = Wire::connect(&venue);
     wire.subscribe(json!({"channel": "auction", "instrument": "BTC-USD"}));
@@ -75,11 +76,13 @@ fn an_instrument_that_is_halted_for_a_time_reopens_by_an_auction() {
         told = wire.hear_of("auction");
     }
     assert_eq!((&told["state"], &told["halted_until"]), (&json!("halted"), &halted["until"]));
+    clock.advance(Duration::from_millis(700));
     while told["state"] != "call" {
         told = wire.hear_of("auction");
     }
     assert!(told["halted_until"].is_null());
     venue.place(&alice, limit("buy", "1", "101")).expect(201);
+    clock.advance(Duration::from_millis(300));
     let open = wait_for(&venue, "open");
     assert_eq!(open["last"]["price"], "101.00");
 }
@@ -211,7 +214,7 @@ fn circuit_breakers_that_cannot_be_are_refused_with_the_field() {
 
 #[test]
 fn a_price_that_stays_at_a_limit_halts_trading() {
-    let (venue, alice, _) = TestVenue::with_market(config());
+    let (venue, clock, alice, _) = with_manual_clock();
     let reference = json!({"reference_price": "100"});
     venue.operate("PATCH", "/v1/admin/instruments/BTC-USD", reference).expect(200);
     for (rules, field) in [
@@ -232,6 +235,7 @@ fn a_price_that_stays_at_a_limit_halts_trading() {
     let order = venue.place(&alice, limit("buy", "1", "105")).expect(201);
     let shown = auction(&venue, &order["seq"]);
     assert_eq!((&shown["state"], &shown["limit_state"]["side"]), (&json!("open"), &json!("buy")));
+    clock.advance(Duration::from_millis(400));
     let halted = wait_for(&venue, "halted");
     assert_eq!((&halted["limit_state"], &halted["trading_limits"]), (&Value::Null, &Value::Null));
     assert!(halted["halted_until"].is_string());

@@ -1,9 +1,23 @@
 //! Orders of several types, and what happens around them.
 
-use crate::test_venue::{Key, TestVenue, limit, with};
+use crate::test_venue::{Key, TestVenue, config, limit, with};
 use crate::wire::Wire;
+use rialto_engine::{EngineConfig, ManualClock};
+use rialto_gateway::now_us;
+use rialto_model::Timestamp;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// A venue with a market and two members, whose time passes by hand. A moved clock wakes nobody:
+/// what is due next is noticed when as much real time has passed, or at the next command.
+pub(crate) fn with_manual_clock() -> (TestVenue, Arc<ManualClock>, Key, Key) {
+    let clock = Arc::new(ManualClock::new(Timestamp(now_us() * 1_000)));
+    let venue = TestVenue::with_clock(config(), EngineConfig::default(), clock.clone());
+    venue.create_market();
+    let (alice, bob) = (venue.member("alice"), venue.member("bob"));
+    (venue, clock, alice, bob)
+}
 
 /// A sell of 1 at 110, paired with a stop at 90 that sells at 89 or better.
 pub(crate) fn pair(more: Value) -> Value {

@@ -164,16 +164,23 @@ fn replays_use_up_the_allowance_of_their_address() {
 #[test]
 fn stored_signatures_are_bounded_and_free_their_room() {
     const SIGNATURES_MAX: usize = 16;
-    let few = GatewayConfig {
-        signatures_max: SIGNATURES_MAX,
-        signature_window: Duration::from_millis(500),
-        ..config()
-    };
+    let window = Duration::from_millis(500);
+    let few =
+        GatewayConfig { signatures_max: SIGNATURES_MAX, signature_window: window, ..config() };
     let (venue, alice, bob) = TestVenue::with_market(few);
     let ask = |key| venue.ask(key, "GET", "/v1/balances", Value::Null);
-    // The set has shards, so that one of them may be full earlier.
-    let refused = (0..=SIGNATURES_MAX).map(|_| ask(&alice)).find(|reply| reply.status != 200);
-    let refused = refused.expect("no more are remembered than may be").refuses(503, "busy");
+    let began = Instant::now();
+    let refused = loop {
+        let round = Instant::now();
+        // The set has shards, so that one of them may be full earlier.
+        let mut replies = (0..=SIGNATURES_MAX).map(|_| ask(&alice));
+        if let Some(refused) = replies.find(|reply| reply.status != 200 && reply.status != 401) {
+            break refused.refuses(503, "busy");
+        }
+        // On a busy machine some are too late, or are forgotten before the last.
+        assert!(round.elapsed() >= window, "no more are remembered than may be");
+        assert!(began.elapsed() < LONG);
+    };
     assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
     // Requests with the admin key and for public data need no signature.
     venue.operate("GET", "/v1/queues", Value::Null).expect(200);

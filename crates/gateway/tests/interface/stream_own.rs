@@ -5,7 +5,7 @@ use crate::wire::{Came, Wire, auth, auth_at, seq_of};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
-use rialto_gateway::Gateway;
+use rialto_gateway::{Gateway, GatewayConfig};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +56,8 @@ pub(crate) fn restart(venue: &mut TestVenue) {
     let settings = EngineConfig {
         data_dir: venue.dir.path().join("data"),
         segment_bytes: 4 << 20,
+        // A busy machine may delay the disk, or the thread that waits for it, for a second.
+        io_stalled_after: Duration::from_secs(30),
         ..EngineConfig::default()
     };
     let (engine, _) = Engine::start(settings, Arc::new(RealDisk::new())).unwrap();
@@ -255,7 +257,8 @@ fn a_revoked_key_loses_its_stream() {
 
 #[test]
 fn a_stream_is_not_resumed_from_where_nothing_is_known() {
-    let (venue, alice, _) = TestVenue::with_market(config());
+    let settings = GatewayConfig { min_seq_wait: Duration::from_millis(20), ..config() };
+    let (venue, alice, _) = TestVenue::with_market(settings);
     let mut wire = Wire::connect(&venue);
     wire.auth(&alice);
     let far = json!({"op": "subscribe", "channel": "orders", "from_seq": "99999999"});

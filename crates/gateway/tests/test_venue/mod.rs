@@ -252,6 +252,8 @@ pub fn config() -> GatewayConfig {
         key_burst: 1_000_000,
         address_rate: 1_000_000,
         address_burst: 1_000_000,
+        // On a busy machine, queries may be far behind.
+        min_seq_wait: Duration::from_secs(60),
         ..GatewayConfig::default()
     }
 }

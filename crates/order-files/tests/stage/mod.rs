@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_bus::{Context, Dispatch};
+use rialto_clock::{Clock, SystemClock};
 use rialto_depot::{Depot, DepotOptions, Directory, FileName, NewFile, TenantName};
 use rialto_desk::{
     CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, DeskConfig,
@@ -34,6 +35,8 @@ pub const HEADER: &str = "account,instrument,side,quantity,price,label\n";
 pub struct Stage {
     pub disk: SimDisk,
     pub limits: OrderFileLimits,
+    /// The clock of the depot.
+    pub clock: Arc<dyn Clock>,
     pub depot: fn(&mut DepotOptions),
     pub engine: fn(&mut EngineConfig),
     /// The orders of a member in a second; 0 is no limit.
@@ -50,7 +53,8 @@ impl Stage {
         let limits = OrderFileLimits { orders_per_second: 1_000_000, ..OrderFileLimits::default() };
         let disk = SimDisk::new(seed);
         let salts = AtomicU64::new(seed << 16);
-        Stage { disk, limits, depot: |_| {}, engine: |_| {}, order_rate: 0, salts }
+        let clock = Arc::new(SystemClock);
+        Stage { disk, limits, clock, depot: |_| {}, engine: |_| {}, order_rate: 0, salts }
     }
 
     fn salt(&self) -> [u8; 16] {
@@ -91,6 +95,7 @@ impl Stage {
         let count = Arc::new(AtomicU64::new(0));
         let mut options = DepotOptions::at("/pool");
         options.disk = disk;
+        options.clock = self.clock.clone();
         options.salt = Arc::new(move || {
             let mut salt = salt;
             salt[8..].copy_from_slice(&count.fetch_add(1, Ordering::Relaxed).to_le_bytes());

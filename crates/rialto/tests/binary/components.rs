@@ -19,6 +19,8 @@ fn config(dir: &tempfile::TempDir) -> Config {
     let mut config = Config::default();
     config.engine.data_dir = dir.path().join("venue");
     config.engine.segment_bytes = 4 << 20;
+    // A busy machine may delay the disk, or the thread that waits for it, for a second.
+    config.engine.io_stalled_after = Duration::from_secs(30);
     config.gateway.listen = "127.0.0.1:0".parse().unwrap();
     config.gateway.address_rate = 1_000_000;
     config.gateway.address_burst = 1_000_000;

@@ -47,8 +47,15 @@ fn the_printed_lines_work_and_a_restart_continues() {
         let answer: Value = serde_json::from_str(&shell(first.line("curl -s"))).unwrap();
         assert!(answer["order_id"].is_string(), "{answer}");
     }
-    let book = shell(first.line(" book BTC-USD"));
-    assert!(book.contains("ask ") && book.contains("bid "), "{book}");
+    // The makers begin when the lines have been printed.
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let book = shell(first.line(" book BTC-USD"));
+        if book.contains("ask ") && book.contains("bid ") {
+            break;
+        }
+        assert!(Instant::now() < end, "{book}");
+    }
 
     // The simulated members trade in all three markets, and the view shows it.
     let line = first.wait_for("ETH-BTC 0.0");
@@ -239,7 +246,7 @@ fn a_day_goes_through_every_phase() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let data = data.to_str().unwrap();
-    let mut running = start(data, &["--rate", "1000", "--day", "8s"]);
+    let mut running = start(data, &["--rate", "1000", "--day", "16s"]);
     let url = running.url();
     let auction = |symbol: &str| -> Value {
         let output = rialto(&["auction", symbol, "--json", "--url", &url]);
@@ -296,7 +303,7 @@ fn a_day_goes_through_every_phase() {
     for line in phases(&running, "day 1", "BTC-USD") {
         let trades = match line.split_whitespace().next().unwrap() {
             "open" | "uncrossing" => !line.contains("no trades"),
-            // An interruption of half a second may end before a price is published.
+            // An interruption of a second may end before a price is published.
             "call" if line.contains("interruption: ") => line.contains(" is outside "),
             "call" | "closing_call" => line.contains("indicative at last "),
             _ => line.contains("no trades"),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -20,7 +21,11 @@ struct Store {
 impl Store {
     fn start() -> Store {
         let dir = tempfile::tempdir().unwrap();
-        configure(dir.path(), &Store::config("127.0.0.1:0"));
+        // An address of its own of 127.0.0.0/8: its port is free at the next start.
+        static STORES: AtomicU8 = AtomicU8::new(1);
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let own = format!("127.{}.{high}.{low}:0", STORES.fetch_add(1, Ordering::Relaxed));
+        configure(dir.path(), &Store::config(&own));
         let running = Running::serve(dir.path(), "synced");
         let listen = running.line("S3 on ").split("S3 on http://").nth(1).unwrap().to_owned();
         let admin = running.admin_key();

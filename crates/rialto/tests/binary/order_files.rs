@@ -130,14 +130,19 @@ fn a_member_uploads_orders_and_collects_answers() {
     assert!(faults.contains("\n2,3,quantity,"), "{faults}");
 
     let admin = Client::new(&venue.url(), Credentials::Admin(admin_key.clone()));
-    let metrics = admin.metrics();
-    for line in [
+    let lines = [
         "rialto_order_files_up 1",
         "rialto_order_files_total{outcome=\"answered\"} 1",
         "rialto_order_files_total{outcome=\"refused\"} 1",
         "rialto_order_file_rows_total{outcome=\"entered\"} 1",
-    ] {
-        assert!(metrics.contains(line), "no {line} in {metrics}");
+    ];
+    // A file counts when the depot has recorded what became of it, after its answer can be read.
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let metrics = admin.metrics();
+        let Some(missing) = lines.iter().find(|line| !metrics.contains(**line)) else { break };
+        assert!(Instant::now() < end, "no {missing} in {metrics}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 
     // Who restores a backup has to know that it forgets which files were answered.

@@ -1,13 +1,14 @@
 //! `rialto queue` in the real binary: in a directory, and with a running venue.
 
 use crate::asking::{Client, Credentials};
-use crate::running::{Running, command, configure, text};
+use crate::running::{PATIENCE, Running, command, configure, text};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 struct Queue {
     dir: tempfile::TempDir,
@@ -66,6 +67,14 @@ impl Queue {
     fn refused(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run("", arguments);
         (output.status.code().unwrap(), text(&output.stderr))
+    }
+
+    /// Waits until a topic has dead letters: a queue moves failed messages by itself.
+    fn wait_for_dead_letters(&self, topic: &str) {
+        let end = Instant::now() + PATIENCE;
+        while self.printed("", &["dead-letters", topic]).is_empty() {
+            assert!(Instant::now() < end, "{topic} has no dead letters");
+        }
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
@@ -145,6 +154,7 @@ fn unread_messages_do_not_count_as_attempts(queue: &Queue) {
         queue.printed("", &[&consume[..], &["--wait", "300ms"]].concat()),
         lines[line(0).len()..]
     );
+    queue.wait_for_dead_letters("t");
     let letter = queue.json(&["dead-letters", "t", "--json"]);
     assert_eq!(letter["headers"]["dead-attempts"], "2");
 }
@@ -301,6 +311,7 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     looked_at(queue, &["consume", "t", "--group", "g"], 1);
     let printed = queue.printed("", &["consume", "t", "--group", "g", "--wait", "300ms"]);
     assert_eq!(printed, "");
+    queue.wait_for_dead_letters("t");
     let letter = queue.json(&["dead-letters", "t", "--json"]);
     assert_eq!(letter["payload"], long);
     assert_eq!(letter["headers"]["dead-reason"], "unanswered");
@@ -314,6 +325,7 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     queue.printed("", &["group", "t", "k", "--attempts-max", "1"]);
     looked_at(queue, &["consume", "t", "--group", "k"], 1);
     queue.printed("", &["consume", "t", "--group", "k", "--wait", "300ms"]);
+    queue.wait_for_dead_letters("t");
     let purged = queue.run("", &["dead-letters", "t", "--purge"]);
     assert_eq!(text(&purged.stderr), "1 dropped\n");
 }
@@ -326,6 +338,7 @@ fn a_topic_with_the_longest_name_has_dead_letters(queue: &Queue) {
     queue.printed(&format!("{long}\n"), &["produce", &topic]);
     looked_at(queue, &["consume", &topic, "--group", "g"], 1);
     queue.printed("", &["consume", &topic, "--group", "g", "--wait", "300ms"]);
+    queue.wait_for_dead_letters(&topic);
     assert!(queue.printed("", &["dead-letters", &topic]) == format!("{long}\n"));
 }
 

@@ -11,6 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const KILLS: u64 = 5;
+/// The most kills, until a transaction was under way at one.
+const KILLS_MAX: u64 = 40;
 /// The messages before each kill: more than the worker processes by then.
 const MESSAGES: u64 = 1_000;
 
@@ -18,6 +20,8 @@ const MESSAGES: u64 = 1_000;
 struct Target {
     url: Mutex<String>,
     admin: String,
+    /// Whether a transaction was not answered.
+    is_unanswered: AtomicBool,
     /// Whether no more messages follow.
     is_over: AtomicBool,
 }
@@ -46,7 +50,7 @@ fn work(target: &Target) -> Worked {
     let mut worked = Worked::default();
     let mut sent: Option<Value> = None;
     let mut number = 0_u64;
-    let end = Instant::now() + PATIENCE;
+    let mut end = Instant::now() + PATIENCE;
     loop {
         assert!(Instant::now() < end, "{worked:?}");
         let client = target.client();
@@ -77,6 +81,7 @@ fn work(target: &Target) -> Worked {
         };
         match client.send("POST", "/v1/queues/transactions", Some(body)) {
             Ok(answer) if answer.status == 200 => {
+                end = Instant::now() + PATIENCE;
                 worked.committed += 1;
                 worked.duplicates += u64::from(answer.body["duplicate"] == true);
                 sent = None;
@@ -87,7 +92,10 @@ fn work(target: &Target) -> Worked {
                 sent = None;
             }
             Ok(answer) if answer.status < 500 => panic!("{}: {}", answer.status, answer.body),
-            Ok(_) | Err(_) => worked.unanswered += 1,
+            Ok(_) | Err(_) => {
+                worked.unanswered += 1;
+                target.is_unanswered.store(true, Ordering::SeqCst);
+            }
         }
     }
 }
@@ -100,21 +108,25 @@ fn a_worker_that_commits_again_what_it_did_not_hear_of_works_exactly_once() {
     configure(dir.path(), "[queue]\nenabled = true\n");
     let mut venue = Running::serve(dir.path(), "synced");
     let (url, admin) = (Mutex::new(venue.url()), venue.admin_key());
-    let target = Target { url, admin, is_over: AtomicBool::new(false) };
+    let (is_unanswered, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let target = Target { url, admin, is_unanswered, is_over };
     for (topic, level) in [("in", "synced"), ("out", "buffered")] {
         let body = json!({"name": topic, "level": level, "segment_bytes": 2 << 20});
         target.call("POST", "/v1/queues", &body);
     }
     let group = json!({"name": "workers", "attempts_max": 0});
     target.call("POST", "/v1/queues/in/groups", &group);
+    let mut kills = 0;
     let worked = thread::scope(|scope| {
         let worker = scope.spawn(|| work(&target));
-        for kill in 0..KILLS {
-            let numbers = kill * MESSAGES..(kill + 1) * MESSAGES;
-            let messages: Value = numbers.map(|n| json!({"payload": format!("{n:04}")})).collect();
+        let is_enough = || target.is_unanswered.load(Ordering::SeqCst);
+        while kills < KILLS || (kills < KILLS_MAX && !is_enough()) {
+            let numbers = kills * MESSAGES..(kills + 1) * MESSAGES;
+            let messages: Value = numbers.map(|n| json!({"payload": format!("{n:05}")})).collect();
             target.call("POST", "/v1/queues/in/messages", &messages);
             random.pause(Duration::from_millis(60));
             venue.kill();
+            kills += 1;
             venue = Running::serve(dir.path(), "synced");
             *target.url.lock().unwrap() = venue.url();
         }
@@ -135,7 +147,7 @@ fn a_worker_that_commits_again_what_it_did_not_hear_of_works_exactly_once() {
         from = page["next"].as_str().unwrap().to_owned();
     }
     out.sort();
-    let wanted: Vec<_> = (0..KILLS * MESSAGES).map(|n| format!("{n:04}")).collect();
+    let wanted: Vec<_> = (0..kills * MESSAGES).map(|n| format!("{n:05}")).collect();
     assert_eq!(out, wanted, "seed {seed}: {worked:?}");
     venue.terminate();
 }

@@ -24,6 +24,7 @@ impl Stage {
         let dir = tempfile::tempdir().unwrap();
         let config = format!(
             "[venue]\ndata_dir = {:?}\n[engine]\nsegment_bytes = 4_194_304\n\
+             io_stalled_after_ms = 30_000\n\
              [gateway]\nlisten = \"127.0.0.1:0\"\n[recorder]\n{recorder}\n",
             dir.path().join("data"),
         );

@@ -23,6 +23,7 @@ impl Venue {
     fn configure(&self, compression: &str, encryption: &str) {
         let file = format!(
             "[venue]\ndata_dir = {:?}\n[engine]\nsegment_bytes = 4_194_304\n\
+             io_stalled_after_ms = 30_000\n\
              [journal]\ncompression = {compression:?}\nencryption = {encryption:?}\n\
              [gateway]\nlisten = \"127.0.0.1:0\"\n[recorder]\nper_second = 1_000\n",
             self.data()
@@ -126,7 +127,7 @@ fn no_client_data_is_readable_in_the_data_directory_and_keys_rotate_by_restart()
     let venue = Venue::new("zstd", "aes-256-gcm");
     let first = venue.keys("first", &[(11, 'a')], 11);
     let mut running = venue.serve(&first);
-    assert!(running.said.iter().any(|line| line.contains("recorded in memory only")));
+    running.heard("recorded in memory only");
     let admin_key = running.admin_key();
     let key_file = create_market(&running, &admin_key, venue.dir.path());
     order(&running, &key_file, CLIENT_ID);

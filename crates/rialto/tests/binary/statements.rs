@@ -62,7 +62,7 @@ fn an_operator_makes_statements_and_a_member_reads_them() {
     let told = text(&made.stdout);
     assert!(made.status.success(), "{told}{}", text(&made.stderr));
     assert!(told.contains("commands 1 to 4, statements of 1 members, 0 refused"), "{told}");
-    let again = text(&statements(&venue, &admin_key, "run").stdout);
+    let again = once_free(&venue, &admin_key);
     assert!(again.contains("statements of 0 members, 0 refused"), "{again}");
 
     let listed = member.get("/v1/depot/member-3/files?kind=shelf&prefix=out/statements/").unwrap();

@@ -211,6 +211,8 @@ fn open(data: &Path) -> (Venue, Option<String>) {
     let mut config = Config::default();
     config.engine.data_dir = data.to_path_buf();
     config.engine.segment_bytes = 4 << 20;
+    // A busy machine may delay the disk, or the thread that waits for it, for a second.
+    config.engine.io_stalled_after = Duration::from_secs(30);
     config.gateway.listen = "127.0.0.1:0".parse().unwrap();
     (config.gateway.key_rate, config.gateway.key_burst) = (1_000_000, 1_000_000);
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new())).unwrap();
