@@ -86,10 +86,11 @@ fn refused<'de, T: Deserialize<'de> + JsonSchema>(
     let (line, column) = (error.line(), error.column());
     let mut message =
         reason.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&reason);
-    // A value that stands where no value of its type can begin, such as null where one of several texts is
-    // expected, is JSON all the same.
-    let is_json = || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
-    if error.classify() != Category::Data && !is_json() {
+    // The reader reports a value of another type in place of an enumeration, such as null, as a fault of the
+    // syntax. The body is JSON all the same.
+    let is_other_type =
+        message == "expected value" && serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    if error.classify() != Category::Data && !is_other_type {
         if let Some((at, _)) = message.char_indices().find(|(at, _)| *at >= MESSAGE_BYTES_MAX) {
             message = &message[..at];
         }
@@ -174,9 +175,12 @@ mod tests {
 
     #[test]
     fn text_that_is_no_json_is_placed_by_line_and_column() {
-        for text in ["", "{", "nul", "{\"account\":}", "\u{0}"] {
+        let surrogate = r#"{"client_order_id":"\ud800"}"#;
+        for text in ["", "{", "nul", "{\"account\":}", "\u{0}", "{\"side\":}", surrogate] {
             assert_eq!(fault::<OrderRequest<'_>>(text).0, "malformed_json", "{text}");
         }
+        let Err(error) = read::<OrderRequest<'_>>(b"{\"instrument\":\"\xff\"}") else { panic!() };
+        assert_eq!(error.code, "malformed_json");
         let Err(error) = read::<OrderRequest<'_>>(b"{\n  \"side\" [") else { panic!() };
         assert!(error.message.contains("line 2, column 10"), "{}", error.message);
     }

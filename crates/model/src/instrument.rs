@@ -312,7 +312,7 @@ pub enum InstrumentError {
     /// The tick or the lot is not positive.
     #[error("{field} must be positive")]
     NotPositive {
-        /// Which of both.
+        /// `tick` or `lot`.
         field: &'static str,
     },
     /// The largest quantity is less than a lot.
@@ -321,7 +321,7 @@ pub enum InstrumentError {
     /// A negative minimum or reference.
     #[error("{field} must not be negative")]
     Negative {
-        /// Which of both.
+        /// `notional_min` or `reference_price`.
         field: &'static str,
     },
     /// The fee of takers is out of range.

@@ -1,6 +1,7 @@
 //! Rejects of linked orders: which of the orders they are about.
 
 use super::{Asked, Condition, trigger_price_of};
+use crate::now_us;
 use rialto_desk::{InstrumentSummary, Listing};
 use rialto_model::{
     Amount, Condition as Waits, DistanceKind, Leg, LinkKind, OrderKind, OrderList, OrderSize,
@@ -32,19 +33,8 @@ pub(super) fn leg_of(
     if is_refused(reason, &first, asked, summary) {
         return None;
     }
-    let legs: Vec<_> =
-        legs(list).map(|(field, leg)| (field, leg, asked_of(&leg, asked, list))).collect();
-    let wrong = legs.iter().find(|(_, leg, asked)| is_refused(reason, leg, asked, summary));
-    // An expiry that is there where it may be is in the past.
-    let is_past =
-        |leg: &Leg| reason == RejectReason::ExpiryInvalid && leg.time_in_force == TimeInForce::Gtd;
-    let past = || legs.iter().find(|(_, leg, _)| is_past(leg)).filter(|_| !is_past(&first));
-    // One without a session has no expiry, as it should.
-    let lacks_session = || {
-        let is_reason = reason == RejectReason::ExpiryInvalid && !asked.lacks_session();
-        legs.iter().find(|(_, _, asked)| is_reason && asked.lacks_session())
-    };
-    wrong.or_else(past).or_else(lacks_session).copied()
+    let mut legs = legs(list).map(|(field, leg)| (field, leg, asked_of(&leg, asked, list)));
+    legs.find(|(_, leg, asked)| is_refused(reason, leg, asked, summary))
 }
 
 /// What is wrong with a pair whose limit order would trade.
@@ -91,7 +81,9 @@ fn is_refused(reason: RejectReason, leg: &Leg, asked: &Asked, summary: &Instrume
         RejectReason::WouldTrigger => matches!(leg.condition, Some(Waits::Trigger(_))),
         RejectReason::TrailInvalid => matches!(leg.condition, Some(Waits::Trail(_))),
         RejectReason::ExpiryInvalid => {
-            (leg.time_in_force == TimeInForce::Gtd) != (leg.expire_at != Timestamp::ZERO)
+            let is_gtd = leg.time_in_force == TimeInForce::Gtd;
+            let is_past = is_gtd && leg.expire_at.0 <= now_us().saturating_mul(1_000);
+            is_past || is_gtd != (leg.expire_at != Timestamp::ZERO) || asked.lacks_session()
         }
         _ => false,
     }

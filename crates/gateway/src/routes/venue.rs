@@ -153,7 +153,13 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let broken = || rules.check().err().or_else(|| before.terms.check(&rules).err());
     let answer = answer.map_err(|error| {
         let field = fixed_field(&before.instrument.spec.rules, &rules);
-        invalid_rules(error.names(RejectReason::HasOpenOrders, field), broken)
+        let error = invalid_rules(error.names(RejectReason::HasOpenOrders, field), broken);
+        // A rule that stays as it was is broken by the one that it is compared with.
+        match error.field.as_deref() {
+            Some("maker_fee_ppm") if body.maker_fee_ppm.is_none() => error.of("taker_fee_ppm"),
+            Some("quantity_max") if body.quantity_max.is_none() => error.of("lot"),
+            _ => error,
+        }
     })?;
     Ok(rules_changed(&on, &answer))
 }

@@ -79,6 +79,9 @@ fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
         let expected = format!("The rules are not possible: {field} {message}.");
         assert_eq!(refused.body["error"]["message"], expected);
     }
+    // The fee of makers stays at 100.
+    let refused = patch(json!({"taker_fee_ppm": 50})).refuses(400, "invalid_rules");
+    assert_eq!(refused.field(), "taker_fee_ppm");
     patch(json!({"tick": "0.001"})).refuses(400, "invalid_field");
     patch(json!({"tick": 0.1})).refuses(400, "invalid_field");
     patch(json!({"price_scale": 3})).refuses(400, "unknown_field");

@@ -53,6 +53,32 @@ fn an_order_beyond_a_limit_of_the_instrument_is_refused_with_its_field() {
             "stop_loss.time_in_force",
         ),
         (
+            with(
+                limit("buy", "1", "900"),
+                json!({
+                    "time_in_force": "gtd", "expire_at": "5",
+                    "stop_loss": {"trigger": "700", "price": "690", "time_in_force": "gfs"},
+                }),
+            ),
+            400,
+            "expiry_invalid",
+            "expire_at",
+        ),
+        (
+            with(
+                limit("buy", "1", "900"),
+                json!({
+                    "take_profit": {
+                        "price": "950", "time_in_force": "gtd", "expire_at": far_ahead(),
+                    },
+                    "stop_loss": {"trigger": "700", "price": "690", "time_in_force": "gfs"},
+                }),
+            ),
+            400,
+            "expiry_invalid",
+            "stop_loss.time_in_force",
+        ),
+        (
             with(limit("buy", "1", "900"), with(gfs, json!({"expire_at": "5"}))),
             400,
             "expiry_invalid",
@@ -72,6 +98,11 @@ fn an_order_beyond_a_limit_of_the_instrument_is_refused_with_its_field() {
     let (path, body) = ("/v1/orders?instrument=BTC-USD", Value::Null);
     assert_eq!(venue.ask(&alice, "DELETE", path, body).expect(200)["cancelled"], 3);
     venue.place(&alice, limit("buy", "2", "903")).expect(201);
+}
+
+/// A time of a later day.
+fn far_ahead() -> String {
+    (now_us() * 1_000 + 7 * Timestamp::DAY).to_string()
 }
 
 /// Alone, and as the row of a batch.
