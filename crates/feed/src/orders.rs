@@ -52,8 +52,7 @@ pub(crate) struct Order {
     pub(crate) owner: Link,
 }
 
-/// Terms that no longer matter once the order is on the book, unlinked or ended. Their owner is shown them when
-/// it has ended.
+/// Terms that an order is shown with when it has ended, while its own fields no longer have them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PastTerms {
     pub(crate) trigger: Option<Trigger>,
@@ -382,6 +381,7 @@ impl Orders {
                     self.by_client.remove(&name);
                 }
             }
+            self.slab[slot as usize].past = None;
             self.free.push(slot);
         }
     }

@@ -121,14 +121,13 @@ pub struct OrdersAnswer {
 /// What a trailing stop follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrailInfo {
-    /// The distance of a trailing stop's trigger price from the price that it follows, while it waits and when it
-    /// has ended.
+    /// The distance of a trailing stop's trigger price from the price that it follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trail_distance: Option<Decimal>,
     /// The distance in millionths of the price that it follows, instead of `trail_distance`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trail_ppm: Option<u32>,
-    /// The price from which on it follows the last price, while it waits and when it has ended.
+    /// The price from which on it follows the last price.
     pub activation_price: Decimal,
 }
 
