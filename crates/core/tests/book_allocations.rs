@@ -5,7 +5,7 @@ use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-// Of each thread: the one that runs the tests allocates beside them.
+// Of each thread: that of the test harness allocates at the same time.
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }

@@ -115,7 +115,7 @@ fn id_of(answer: &Answer) -> String {
     id.split('<').next().unwrap().to_owned()
 }
 
-/// The clocks of the machine, ahead by what a test lets pass in addition: nanoseconds.
+/// The clocks of the machine plus an offset in nanoseconds, which a test increases.
 #[derive(Clone, Default)]
 struct Ahead(Arc<AtomicU64>);
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A venue with a market and two members, whose time passes by hand. A moved clock wakes nobody:
-/// what is due next is noticed when as much real time has passed, or at the next command.
+/// A venue with a market and two members, whose clock the test advances. Advancing it wakes no
+/// thread: what is due next is noticed when as much real time has passed, or at the next command.
 pub(crate) fn with_manual_clock() -> (TestVenue, Arc<ManualClock>, Key, Key) {
     let clock = Arc::new(ManualClock::new(Timestamp(now_us() * 1_000)));
     let venue = TestVenue::with_clock(config(), EngineConfig::default(), clock.clone());

@@ -262,10 +262,13 @@ fn a_silent_client_is_disconnected_and_one_that_answers_pings_is_not() {
     settings.stream.heartbeat = Duration::from_millis(40);
     settings.stream.idle_timeout = Duration::from_millis(400);
     let (venue, _, _) = TestVenue::with_market(settings);
-    // On a busy machine an answer may be too late, but not in every attempt.
-    let silent = (0..20).find_map(|_| silent_beside_awake(&venue));
-    let mut silent = silent.expect("a client that answers pings is disconnected");
-    assert_eq!(silent.come(), Came::Closed(4000, "idle".to_owned()));
+    // On a busy machine an answer, or the look at the silent stream, may be too late, but not in every attempt.
+    let came = (0..20).find_map(|_| match silent_beside_awake(&venue)?.come() {
+        Came::Gone => None,
+        came => Some(came),
+    });
+    let came = came.expect("a client that answers pings is disconnected");
+    assert_eq!(came, Came::Closed(4000, "idle".to_owned()));
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl Linked {
 
 /// A stop as the arguments give it.
 struct Stop<'a> {
-    /// The arguments without one of which it has no limit.
+    /// A limit needs one of these arguments.
     arguments: &'static str,
     trigger: Option<&'a str>,
     /// A distance as a price, or in millionths.

@@ -83,7 +83,7 @@ impl Seeder<'_> {
         let failed = |why: String| Error::Assemble(format!("seeding the demo: {why}"));
         let began = Instant::now();
         while let Err(error) = self.producer.submit(0, command, None) {
-            // One command is in flight at a time, so that only the disk can be what is busy.
+            // One command is in flight at a time: the engine is busy only while the disk is stalled.
             if error != SubmitError::Busy || began.elapsed() >= REPLY_TIMEOUT {
                 return Err(failed(error.to_string()));
             }

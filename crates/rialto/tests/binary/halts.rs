@@ -82,5 +82,10 @@ fn the_command_line_says_what_a_halt_lacks() {
         assert!(!done && said.contains(told), "{words:?}: {said}");
     }
     wait_for(&place, "is open");
+    let (done, told) = place.admin(&["halt", "BTC-USD", "--for", "1h"]);
+    assert!(done, "{told}");
+    place.venue.kill();
+    place.venue = Running::serve(dir.path(), "synced");
+    assert!(wait_for(&place, "is halted").contains("halted until  "));
     place.venue.terminate();
 }

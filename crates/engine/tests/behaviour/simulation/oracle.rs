@@ -10,8 +10,8 @@ use rialto_engine::{Answer, Execution};
 use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{
     Amount, Attribution, Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event,
-    EventEncoder, InstrumentState, Outcome, Seq, Timestamp, Uncrossed, decode_attribution,
-    decode_command,
+    EventEncoder, HaltCause, InstrumentState, Outcome, Seq, Timestamp, Uncrossed,
+    decode_attribution, decode_command,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -174,9 +174,9 @@ impl Oracle {
                     auction = Auction::Trades;
                 }
                 Event::TransitionBegun { .. } => self.calls.planned += 1,
-                Event::TradingHalted(_) => {
-                    let is_asked_for = matches!(command, Command::HaltTrading { .. });
-                    self.calls.tripped += u64::from(!is_asked_for);
+                Event::TradingHalted(halted) => {
+                    let is_tripped = halted.cause == HaltCause::CircuitBreaker;
+                    self.calls.tripped += u64::from(is_tripped);
                 }
                 Event::Interrupted(it) if it.instrument == AUCTIONED => {
                     let calls = &mut self.calls;
