@@ -1,4 +1,4 @@
-//! Stops that one trade triggers, and a cascade, in which the trade of each stop triggers the next one.
+//! Stops that are triggered by one trade, and a cascade of stops: each trades, and its trade triggers the next.
 
 use crate::sliced::{Work, a_kill_after_any_slice_changes_nothing};
 use crate::stage::limit;

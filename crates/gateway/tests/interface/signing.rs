@@ -172,7 +172,7 @@ fn stored_signatures_are_bounded_and_free_their_room() {
     let began = Instant::now();
     let refused = loop {
         let round = Instant::now();
-        // The set has shards, so that one of them may be full earlier.
+        // Signatures are stored in shards with a limit each: a request may be refused before the total is reached.
         let mut replies = (0..=SIGNATURES_MAX).map(|_| ask(&alice));
         if let Some(refused) = replies.find(|reply| reply.status != 200 && reply.status != 401) {
             break refused.refuses(503, "busy");

@@ -21,7 +21,8 @@ use std::time::Duration;
 const KILLS: [usize; 2] = [12, 36];
 /// The rows of a batch.
 const ROWS: usize = 40;
-/// The orders with exits that one order trades with. The engine needs many commands to enter their exits.
+/// The number of entries with exits that one incoming order trades with. The engine enters their exits in many
+/// commands.
 const ENTRIES: usize = 4_000;
 /// The rows of a batch of them.
 const ENTRY_ROWS: usize = 200;
